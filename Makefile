@@ -1,0 +1,42 @@
+# Every target sets up its own virtual environment in .venv; nothing else is needed but Python >= 3.11 and make.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+READY  := $(VENV)/.ready-dev
+
+.PHONY: demo test lint bench slow clean help
+
+help:
+	@echo "make demo   optimize a problem that fails in part of its domain; print and draw the result"
+	@echo "make test   lint, types, layers and all tests but the slow ones"
+	@echo "make slow   the tests that take minutes"
+	@echo "make lint   ruff, mypy and import-linter alone"
+	@echo "make bench  one suggestion timed against the peers that are installed"
+
+$(READY): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "surefoot needs Python 3.11 or newer; try: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@touch $@
+
+demo: $(READY)
+	$(BIN)/python examples/demo.py
+
+lint: $(READY)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+test: lint
+	$(BIN)/python -m pytest
+
+slow: $(READY)
+	$(BIN)/python -m pytest -m 'slow and not torch'
+
+bench: $(READY)
+	$(BIN)/python -m benchmarks.suggestion
+
+clean:
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

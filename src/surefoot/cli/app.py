@@ -1,0 +1,36 @@
+"""Assembles the subcommands; each lives in a file of its own and imports its heavy parts when it runs."""
+
+import typer
+from rich.console import Console
+
+import surefoot
+from surefoot.errors import SurefootError
+
+app = typer.Typer(
+    help="Bayesian optimization for expensive simulators that crash.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        Console().print(f"surefoot {surefoot.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: bool = typer.Option(False, "--version", callback=_print_version, is_eager=True, help="Print the version."),
+) -> None:
+    """Bayesian optimization for expensive simulators that crash."""
+
+
+def main() -> None:
+    """Run the command line; errors made by the caller end in one line on stderr, not in a traceback."""
+    try:
+        app()
+    except SurefootError as error:
+        Console(stderr=True).print(f"[red]error:[/red] {error}", highlight=False)
+        raise SystemExit(2) from None

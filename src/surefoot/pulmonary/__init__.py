@@ -1,0 +1,1 @@
+"""The pulmonary circulation: a one-dimensional PDE model that knows nothing of optimization."""
