@@ -1,0 +1,1 @@
+"""Policies (functions of mu, sd and f_best) and the two searches that maximize them."""

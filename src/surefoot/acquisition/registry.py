@@ -1,0 +1,173 @@
+"""Policies by name, and how a user adds one.
+
+A policy scores numbers (mu, sd, f_best), never a model. `prepare` is called once per step with the `Step`, may draw
+what the policy needs (MES: samples of the minimum), and returns the `Score`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from surefoot.acquisition import entropy
+from surefoot.acquisition.improvement import Partials, log_ei, log_pi, log_scaled_ei
+from surefoot.acquisition.naive import mn
+from surefoot.acquisition.optimistic import KAPPA, lcb
+from surefoot.backend import Array, namespace
+from surefoot.errors import InvalidInputError, UnknownNameError
+from surefoot.gp.posterior import Posterior, moments
+from surefoot.numerics.designs import Generators, draw, kronecker
+
+UserPolicy = Callable[[Array, Array, Array], "Partials | Array"]
+
+
+@dataclass(frozen=True)
+class Step:
+    """What one step of R runs offers to a policy."""
+
+    post: Posterior
+    f_best: Array  # (R, 1)
+    generators: Generators
+    kappa: float = KAPPA
+
+
+@dataclass(frozen=True)
+class Score:
+    """A policy ready to be evaluated: function(mu, sd, *parameters), every parameter with a leading run axis."""
+
+    function: Callable[..., Partials]
+    parameters: tuple[Array, ...] = ()
+
+    def __call__(self, mu: Array, sd: Array) -> Partials:
+        """The score (R, m) and its partials in mu and sd."""
+        return self.function(mu, sd, *self.parameters)
+
+    def select(self, runs: Array | None) -> Score:
+        """The same for some runs only (None: all)."""
+        return self if runs is None else Score(self.function, tuple(a[runs] for a in self.parameters))
+
+
+@dataclass(frozen=True)
+class Policy:
+    """A named policy.
+
+    is_log: the score is the logarithm of the (positive) policy.
+    rises_with_sd: where the score is known not to fall when sd grows; screening then skips most variances.
+    """
+
+    name: str
+    prepare: Callable[[Step], Score] | None  # None: no model is asked (RND)
+    is_log: bool
+    rises_with_sd: Literal["always", "above f_best", "unknown"] = "unknown"
+
+
+def _improvement(score: Callable[[Array, Array, Array], Partials]) -> Callable[[Step], Score]:
+    return lambda step: Score(score, (step.f_best,))
+
+
+def _prepare_lcb(step: Step) -> Score:
+    return Score(lambda mu, sd: lcb(mu, sd, step.kappa))
+
+
+def _minimum_points(step: Step, n_points: int) -> Array:
+    """Points over which f* is sampled: a lattice, other each step, and the observations, (R, m, d)."""
+    d = step.post.X.shape[-1]
+    grid = draw(step.generators, lambda rng: kronecker(n_points, d, rng), step.post.X)
+    return namespace(grid).concat([grid, step.post.X], axis=1)
+
+
+def _prepare_mes_g(step: Step) -> Score:
+    x = _minimum_points(step, 2000)
+    mu, sd = moments(step.post, x)
+    uniforms = draw(step.generators, lambda rng: rng.random(entropy.N_SAMPLES), x)
+    f_star = entropy.sample_minimum_gumbel(mu, sd, step.f_best, uniforms)
+    return Score(entropy.log_mes, (f_star,))
+
+
+def _prepare_mes_r(step: Step) -> Score:
+    x = _minimum_points(step, 1000)
+    _, n, d = step.post.X.shape
+    D, S = 500, entropy.N_SAMPLES
+    frequencies = draw(step.generators, lambda rng: rng.standard_normal((D, d)), x)
+    if step.post.kernel.name == "matern52":  # its spectrum is Student's t with 5 degrees of freedom
+        chi2 = draw(step.generators, lambda rng: rng.chisquare(5.0, (D, 1)), x)
+        frequencies = frequencies / namespace(x).sqrt(chi2 / 5.0)
+    phases = draw(step.generators, lambda rng: rng.uniform(0.0, 2.0 * math.pi, (1, D)), x)
+    weights = draw(step.generators, lambda rng: rng.standard_normal((D, S)), x)
+    noise = draw(step.generators, lambda rng: rng.standard_normal((n, S)), x)
+    f_star = entropy.sample_minimum_features(step.post, x, step.f_best, frequencies, phases, weights, noise)
+    return Score(entropy.log_mes, (f_star,))
+
+
+_POLICIES: dict[str, Policy] = {}
+
+
+def _add(policy: Policy) -> None:
+    _POLICIES[policy.name.lower()] = policy
+
+
+_add(Policy("RND", None, is_log=False))
+_add(Policy("MN", lambda step: Score(mn), is_log=False, rises_with_sd="always"))
+_add(Policy("LCB", _prepare_lcb, is_log=False, rises_with_sd="always"))
+_add(Policy("PI", _improvement(log_pi), is_log=True, rises_with_sd="above f_best"))
+_add(Policy("EI", _improvement(log_ei), is_log=True, rises_with_sd="always"))
+_add(Policy("ScaledEI", _improvement(log_scaled_ei), is_log=True, rises_with_sd="above f_best"))
+_add(Policy("MES", _prepare_mes_g, is_log=True, rises_with_sd="above f_best"))
+_add(Policy("MES-R", _prepare_mes_r, is_log=True, rises_with_sd="above f_best"))
+
+PAPER_POLICIES = ("RND", "MN", "LCB", "PI", "EI", "MES", "ScaledEI")
+
+# Policies that take turns: the k-th model-based step uses entry k modulo the length. Two exact EI steps find the
+# basin, one exact ScaledEI step refines in it; either alone loses badly somewhere (docs/scaled-ei.md).
+ALTERNATIONS: dict[str, tuple[str, ...]] = {"alternate": ("EI", "EI", "ScaledEI")}
+DEFAULT_POLICY = "alternate"
+
+
+def policy_names() -> tuple[str, ...]:
+    """All names that `policy=` takes."""
+    return (*ALTERNATIONS, *(policy.name for policy in _POLICIES.values()))
+
+
+def check_policy(name: str) -> str:
+    """The canonical spelling of a policy's name; an error that lists the names when there is none."""
+    if isinstance(name, str):
+        if name.lower() in ALTERNATIONS:
+            return name.lower()
+        if name.lower() in _POLICIES:
+            return _POLICIES[name.lower()].name
+    raise UnknownNameError(
+        f"expected a policy, one of {', '.join(policy_names())}; got {name!r}; "
+        "try policy='alternate', or add your own with surefoot.register_policy"
+    )
+
+
+def policy_at(name: str, number: int) -> Policy:
+    """The policy that step `number` of a run uses under that name."""
+    key = check_policy(name).lower()
+    turns = ALTERNATIONS.get(key)
+    return _POLICIES[turns[number % len(turns)].lower() if turns else key]
+
+
+def register_policy(name: str, function: UserPolicy, *, is_log: bool = False) -> None:
+    """Make `policy=name` available: function(mu, sd, f_best) -> score to be maximized.
+
+    All three are arrays, of standardized values to be minimized; f_best broadcasts. The function returns the
+    score, or the score and its partial derivatives in mu and sd; without them central differences are used.
+    is_log: the score is the logarithm of a positive quantity (better for searching).
+    """
+    key = name.lower()
+    if key in ALTERNATIONS or (key in _POLICIES and _POLICIES[key].name in (*PAPER_POLICIES, "MES-R")):
+        raise InvalidInputError(f"expected a new policy name; got {name!r}, which is built in; try another name")
+
+    def score(mu: Array, sd: Array, f_best: Array) -> Partials:
+        out = function(mu, sd, f_best)
+        if isinstance(out, tuple):
+            return out
+        h = 1e-5 * sd  # moments enter through (f_best - mu)/sd: the natural step is relative to sd
+        d_mu = (function(mu + h, sd, f_best) - function(mu - h, sd, f_best)) / (2.0 * h)
+        d_sd = (function(mu, sd + h, f_best) - function(mu, sd - h, f_best)) / (2.0 * h)
+        return out, d_mu, d_sd
+
+    _add(Policy(name, _improvement(score), is_log=is_log))

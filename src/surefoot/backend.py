@@ -1,0 +1,197 @@
+"""Which array library is in use, and the few operations that need a body per library.
+
+Purpose  The engine is written once against an array namespace `xp` (NumPy or PyTorch, from array-api-compat).
+         Only this file may ask which of the two it is.
+Shapes   Leading axes are batches; matrices are the last two. Nothing here raises for a bad matrix:
+         `cholesky` returns a status per matrix instead.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, cast
+
+import array_api_compat
+import array_api_compat.numpy as numpy_namespace
+import numpy as np
+import scipy.linalg.lapack as lapack
+import scipy.special as special
+from scipy.linalg.blas import dtrmm
+
+Array = Any  # numpy.ndarray or torch.Tensor; both follow the array API standard
+Namespace = Any
+
+__all__ = [
+    "Array",
+    "Namespace",
+    "cholesky",
+    "concat_rows",
+    "inverse_from_triangular",
+    "like",
+    "log_ndtr",
+    "namespace",
+    "ndtr",
+    "sq_differences",
+    "sq_distances",
+    "to_host",
+    "triangular_inverse",
+    "triangular_matmul",
+]
+
+
+def namespace(x: Array) -> Namespace:
+    """The array namespace of `x`."""
+    if type(x) is np.ndarray:  # the common case, 20 times faster than the general look-up
+        return numpy_namespace
+    return array_api_compat.array_namespace(x)
+
+
+def _is_numpy(x: Array) -> bool:
+    return type(x) is np.ndarray
+
+
+def to_host(x: Array) -> np.ndarray:
+    """`x` as a NumPy array in host memory."""
+    if _is_numpy(x):
+        return cast(np.ndarray, x)
+    return cast(np.ndarray, x.detach().cpu().numpy())
+
+
+def like(values: Any, reference: Array) -> Array:
+    """`values` (host data) as an array of the library and on the device of `reference`, dtype kept."""
+    values = np.asarray(values)
+    if _is_numpy(reference):
+        return values
+    xp = namespace(reference)
+    return xp.asarray(values, device=array_api_compat.device(reference))
+
+
+# --- linear algebra -----------------------------------------------------------------------------------------
+
+
+def cholesky(K: Array) -> tuple[Array, Array]:
+    """Lower Cholesky factors of K (..., n, n), which is destroyed, and whether each exists (...).
+
+    A factor that does not exist is replaced by the identity, so that what follows stays finite.
+    """
+    xp = namespace(K)
+    n = K.shape[-1]
+    if not _is_numpy(K):
+        import torch
+
+        L, info = torch.linalg.cholesky_ex(K)
+        ok = (info == 0) & torch.isfinite(torch.diagonal(L, dim1=-2, dim2=-1)).all(-1)
+        eye = torch.eye(n, dtype=K.dtype, device=K.device)
+        return torch.where(ok[..., None, None], L, eye), ok
+    flat = K.reshape(-1, n, n)
+    ok = np.empty(flat.shape[0], dtype=bool)
+    for i, matrix in enumerate(flat):
+        # The transpose of a C-ordered symmetric matrix is Fortran-ordered: LAPACK works in place, no copy.
+        factor, info = lapack.dpotrf(matrix.T, lower=0, clean=1, overwrite_a=1)
+        ok[i] = info == 0 and math.isfinite(float(factor[-1, -1]))
+        if not ok[i]:
+            matrix[...] = np.eye(n)
+        elif not np.shares_memory(factor, matrix):  # LAPACK copied because the input was not contiguous
+            matrix[...] = factor.T
+    return xp.reshape(flat, K.shape), ok.reshape(K.shape[:-2])
+
+
+def triangular_inverse(L: Array) -> Array:
+    """Inverses of the lower triangular L (..., n, n)."""
+    n = L.shape[-1]
+    if not _is_numpy(L):
+        import torch
+
+        eye = torch.eye(n, dtype=L.dtype, device=L.device).expand(L.shape)
+        return torch.linalg.solve_triangular(L, eye, upper=False)
+    out = np.empty_like(L)
+    for source, target in zip(L.reshape(-1, n, n), out.reshape(-1, n, n), strict=True):
+        inverse, _ = lapack.dtrtri(source.T, lower=0)
+        target[...] = inverse.T
+    return out
+
+
+def inverse_from_triangular(L_inv: Array) -> Array:
+    """The lower triangle (zeros above) of K^-1 = L^-T L^-1, given L^-1 (..., n, n)."""
+    n = L_inv.shape[-1]
+    if not _is_numpy(L_inv):
+        import torch
+
+        return torch.tril(L_inv.mT @ L_inv)
+    out = np.empty_like(L_inv)
+    for source, target in zip(L_inv.reshape(-1, n, n), out.reshape(-1, n, n), strict=True):
+        target[...] = source
+        # In Fortran's eyes `target` is U = L^-T, upper triangular; lauum overwrites it with U U^T = K^-1.
+        lapack.dlauum(target.T, lower=0, overwrite_c=1)
+    return out
+
+
+def triangular_matmul(L_inv: Array, V: Array) -> Array:
+    """L^-1 V for lower triangular L^-1 (R, n, n) and V (R, n, m), using the triangle where that pays."""
+    if not _is_numpy(L_inv) or L_inv.shape[-1] < 128:
+        return L_inv @ V
+    out = np.empty(V.shape)
+    for r in range(V.shape[0]):
+        # V^T (m, n) in C order is V in Fortran order: V := L^-1 V by trmm, half the work of a product
+        out[r] = dtrmm(1.0, L_inv[r].T, V[r], side=0, lower=0, trans_a=1)
+    return out
+
+
+# --- distances ----------------------------------------------------------------------------------------------
+
+
+def sq_differences(x: Array) -> Array:
+    """(x_i - x_j)^2 per input, (R, d, n*n), for x (R, n, d): by differences, exact to rounding."""
+    xp = namespace(x)
+    columns = xp.permute_dims(x, (0, 2, 1))  # (R, d, n)
+    diff = columns[:, :, :, None] - columns[:, :, None, :]
+    diff *= diff
+    return xp.reshape(diff, (*diff.shape[:2], -1))
+
+
+def sq_distances(a: Array, b: Array) -> Array:
+    """|a_i - b_j|^2, (R, m, n), for a (R, m, d) and b (R, n, d).
+
+    By differences and not by |a|^2 - 2ab + |b|^2: close to an observation the latter loses all digits.
+    """
+    xp = namespace(a)
+    if a.shape[-1] == 1:
+        diff = a - xp.permute_dims(b, (0, 2, 1))
+        return diff * diff
+    if _is_numpy(a):
+        from scipy.spatial.distance import cdist
+
+        if a.shape[0] == 1:
+            return cdist(a[0], b[0], "sqeuclidean")[None]
+        return np.stack([cdist(a_r, b_r, "sqeuclidean") for a_r, b_r in zip(a, b, strict=True)])
+    total = 0.0
+    for i in range(a.shape[-1]):  # one (R, m, n) array at a time: the (R, m, n, d) one may not fit a GPU
+        diff = a[:, :, i, None] - b[:, None, :, i]
+        total = diff * diff if i == 0 else total + diff * diff
+    return total
+
+
+def concat_rows(*arrays: Array) -> Array:
+    """Concatenation along the second axis: (R, n1, ...) and (R, n2, ...) to (R, n1 + n2, ...)."""
+    return namespace(arrays[0]).concat(arrays, axis=1)
+
+
+# --- special functions --------------------------------------------------------------------------------------
+
+
+def ndtr(x: Array) -> Array:
+    """Phi(x), the standard normal cdf."""
+    if _is_numpy(x):
+        return special.ndtr(x)
+    import torch
+
+    return torch.special.ndtr(x)
+
+
+def log_ndtr(x: Array) -> Array:
+    """log Phi(x), accurate in both tails."""
+    if _is_numpy(x):
+        return special.log_ndtr(x)
+    import torch
+
+    return torch.special.log_ndtr(x)

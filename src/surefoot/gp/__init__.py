@@ -1,0 +1,1 @@
+"""Exact Gaussian processes, R runs at a time: kernels, likelihood, fit, posterior."""

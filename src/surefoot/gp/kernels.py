@@ -1,0 +1,67 @@
+"""Stationary ARD kernels as functions of the scaled squared distance r2 = sum_i (x_i - x'_i)^2 / ell_i^2.
+
+Purpose  A kernel is two formulas: the correlation k(r2), with k(0) = 1, and its slope dk/dr2. The scale sigma_f^2,
+         the length scales and every chain rule live elsewhere, once for all kernels.
+Shapes   elementwise; `r2` is destroyed (these arrays are the largest ones of a fit).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from surefoot.backend import Array, namespace
+from surefoot.errors import UnknownNameError
+
+_SQRT5 = math.sqrt(5.0)
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A named correlation function of r2."""
+
+    name: str
+    value: Callable[[Array], Array]  # r2 -> k
+    value_and_slope: Callable[[Array], tuple[Array, Array]]  # r2 -> k, dk/dr2
+
+
+def _se(r2: Array) -> Array:
+    r2 *= -0.5
+    return namespace(r2).exp(r2)
+
+
+def _se_and_slope(r2: Array) -> tuple[Array, Array]:
+    k = _se(r2)
+    return k, -0.5 * k
+
+
+def _matern52_and_slope(r2: Array) -> tuple[Array, Array]:
+    xp = namespace(r2)
+    s = _SQRT5 * xp.sqrt(r2)  # sqrt(5) r
+    decay = xp.exp(-s)
+    s += 1.0
+    slope = (-5.0 / 6.0) * s * decay  # finite and smooth at r = 0
+    r2 *= 5.0 / 3.0
+    s += r2
+    s *= decay
+    return s, slope
+
+
+def _matern52(r2: Array) -> Array:
+    return _matern52_and_slope(r2)[0]
+
+
+SE = Kernel("se", _se, _se_and_slope)  # exp(-r2/2)                                       [NH18, section 2.1]
+MATERN52 = Kernel("matern52", _matern52, _matern52_and_slope)  # (1 + sqrt5 r + 5/3 r^2) exp(-sqrt5 r)
+
+KERNELS = {kernel.name: kernel for kernel in (SE, MATERN52)}
+
+
+def get_kernel(name: str) -> Kernel:
+    """The kernel of that name."""
+    if name not in KERNELS:
+        raise UnknownNameError(
+            f"expected a kernel, one of {', '.join(map(repr, KERNELS))}; got {name!r}; try kernel='matern52'"
+        )
+    return KERNELS[name]

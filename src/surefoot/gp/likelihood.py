@@ -1,0 +1,136 @@
+"""The marginal likelihood of R data sets under S hyperparameter vectors each, with its gradient.
+
+Notation  K = s2 C,  C = k(X, X) + lam I  (correlations plus the noise-to-signal ratio lam = sigma^2 / sigma_f^2)
+          theta = (log ell_1 .. log ell_d, log lam), p = d + 1
+          The mean c and the scale s2 = sigma_f^2 are profiled out in closed form:
+              c = (1' C^-1 y) / (1' C^-1 1),    r = y - c,    s2 = r' C^-1 r / n.
+          With a fixed noise variance sigma^2, s2 = sigma^2 / lam instead.
+          NLL = n/2 log(2 pi s2) + log|C|/2 + r' C^-1 r / (2 s2)
+Shapes    X (R, n, d), y (R, n), mask (R, n) or None, theta (R, S, p), NLL (R, S), gradient (R, S, p).
+          Rows outside the mask are identity rows of C with y = 0: they change nothing. A matrix that is not
+          positive definite has likelihood NLL = +inf, never an exception.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from surefoot import backend
+from surefoot.backend import Array, namespace
+from surefoot.gp.kernels import Kernel
+
+TINY_SCALE = 1e-20  # floor of s2 for standardized y: constant data have r = 0, and log 0 is no likelihood
+
+
+@dataclass(frozen=True)
+class Data:
+    """R data sets of n points in the unit cube, y standardized; see `make_data`."""
+
+    X: Array  # (R, n, d)
+    y: Array  # (R, n), 0 outside the mask
+    mask: Array | None  # (R, n) 1.0 or 0.0; None: every point counts
+    n_points: Array  # (R,) points inside the mask, as floats
+    sq_diff: Array  # (R, d, n*n)
+    noise_variance: Array | None  # (R,) known noise variance of y; None: profiled scale
+
+
+def make_data(X: Array, y: Array, mask: Array | None = None, noise_variance: Array | None = None) -> Data:
+    """Collect the data and the differences that every likelihood evaluation needs."""
+    xp = namespace(X)
+    R, n, _ = X.shape
+    if mask is None:
+        n_points = xp.full((R,), float(n), dtype=X.dtype, device=X.device)
+    else:
+        n_points = xp.sum(mask, axis=-1)
+        y = y * mask
+    return Data(X, y, mask, n_points, backend.sq_differences(X), noise_variance)
+
+
+def select_runs(data: Data, runs: Array | None) -> Data:
+    """The data of some runs only (None: all)."""
+    if runs is None:
+        return data
+    return Data(
+        X=data.X[runs],
+        y=data.y[runs],
+        mask=None if data.mask is None else data.mask[runs],
+        n_points=data.n_points[runs],
+        sq_diff=data.sq_diff[runs],
+        noise_variance=None if data.noise_variance is None else data.noise_variance[runs],
+    )
+
+
+def regularize(C: Array, lam: Array, mask: Array | None) -> Array:
+    """C + lam I inside the mask, identity outside, in place; C (R, S, n, n), lam (R, S)."""
+    n = C.shape[-1]
+    if mask is not None:
+        C *= mask[:, None, :, None]
+        C *= mask[:, None, None, :]
+    diagonal = namespace(C).reshape(C, (*C.shape[:-2], n * n))[..., :: n + 1]  # a view
+    diagonal += lam[..., None] if mask is None else lam[..., None] * mask[:, None, :] + (1.0 - mask[:, None, :])
+    return C
+
+
+def profile(
+    data: Data, L_inv: Array, lam: Array
+) -> tuple[Array, Array, Array, Array]:
+    """Mean c (R, S), scale s2 (R, S), whitened residual z = L^-1 (y - c) (R, S, n), z.z (R, S)."""
+    xp = namespace(L_inv)
+    ones = xp.ones_like(data.y) if data.mask is None else data.mask
+    rhs = xp.stack([data.y, ones], axis=-1)[:, None, :, :]  # (R, 1, n, 2)
+    whitened = L_inv @ rhs  # (R, S, n, 2)
+    z_y, z_1 = whitened[..., 0], whitened[..., 1]
+    c = xp.sum(z_y * z_1, axis=-1) / xp.clip(xp.sum(z_1 * z_1, axis=-1), 1e-300, None)
+    z = z_y - c[..., None] * z_1
+    zz = xp.sum(z * z, axis=-1)
+    if data.noise_variance is None:
+        s2 = xp.clip(zz / data.n_points[:, None], TINY_SCALE, None)
+    else:
+        s2 = data.noise_variance[:, None] / lam
+    return c, s2, z, zz
+
+
+def negative_log_likelihood(
+    theta: Array, data: Data, kernel: Kernel, gradient: bool = True
+) -> tuple[Array, Array]:
+    """NLL (R, S) and its gradient (R, S, p); the gradient is not computed (zeros) when not wanted."""
+    xp = namespace(theta)
+    R, S, p = theta.shape
+    n = data.y.shape[-1]
+    w = xp.exp(-2.0 * theta[..., : p - 1])  # 1 / ell^2, (R, S, d)
+    lam = xp.exp(theta[..., p - 1])  # (R, S)
+    r2 = xp.reshape(w @ data.sq_diff, (R, S, n, n))
+    C, slope = kernel.value_and_slope(r2)
+    L, ok = backend.cholesky(regularize(C, lam, data.mask))
+    half_log_det = xp.sum(xp.log(xp.linalg.diagonal(L)), axis=-1)
+    L_inv = backend.triangular_inverse(L)
+    _, s2, z, zz = profile(data, L_inv, lam)
+    n_points = data.n_points[:, None]
+    nll = 0.5 * n_points * xp.log(2.0 * math.pi * s2) + half_log_det + 0.5 * zz / s2
+    nll = xp.where(ok & xp.isfinite(nll), nll, xp.inf)
+    if not gradient:
+        return nll, xp.zeros_like(theta)
+
+    alpha = xp.squeeze(xp.matrix_transpose(L_inv) @ z[..., None], axis=-1)  # C^-1 r, (R, S, n)
+    K_inv = backend.inverse_from_triangular(L_inv)  # lower triangle
+    trace = xp.sum(xp.linalg.diagonal(K_inv), axis=-1)
+    fit = xp.sum(alpha * alpha, axis=-1) / s2
+    if data.mask is not None:
+        trace = trace - (n - n_points)  # identity rows carry no noise
+    d_lam = 0.5 * lam * (trace - fit)
+    if data.noise_variance is not None:
+        d_lam = d_lam - 0.5 * n_points + 0.5 * zz / s2  # through s2 = sigma^2 / lam
+    # d NLL / d log ell_i = w_i sum_jk (alpha alpha'/s2 - C^-1)_jk slope_jk (x_ji - x_ki)^2. Both factors are
+    # symmetric and vanish on the diagonal, so the lower triangle of C^-1 counted twice is enough.
+    a = alpha / xp.sqrt(2.0 * s2)[..., None]
+    weight = a[..., :, None] * a[..., None, :]
+    weight -= K_inv
+    weight *= slope
+    if data.mask is not None:
+        weight *= data.mask[:, None, :, None]
+        weight *= data.mask[:, None, None, :]
+    sums = data.sq_diff @ xp.matrix_transpose(xp.reshape(weight, (R, S, n * n)))  # (R, d, S)
+    d_ell = 2.0 * w * xp.matrix_transpose(sums)
+    grad = xp.concat([d_ell, d_lam[..., None]], axis=-1)
+    return nll, xp.where(xp.isfinite(nll)[..., None], grad, 0.0)

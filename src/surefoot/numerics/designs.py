@@ -1,0 +1,79 @@
+"""Point sets in the unit cube, drawn on the host from a given generator.
+
+Shapes   (n, d), float64, in [0, 1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from surefoot.backend import Array, like
+from surefoot.errors import UnknownNameError
+
+Generators = tuple[np.random.Generator, ...]  # one per run
+
+
+def generator(seed: int, run: int, iteration: int) -> np.random.Generator:
+    """The random numbers of one iteration of one run: the same alone, in a batch, resumed, on any device."""
+    return np.random.Generator(np.random.PCG64(np.random.SeedSequence((seed, run, iteration))))
+
+
+def draw(generators: Generators, make: Callable[[np.random.Generator], np.ndarray], reference: Array) -> Array:
+    """make(generator) for every run, stacked (R, ...), as an array like `reference`."""
+    return like(np.stack([make(rng) for rng in generators]), reference)
+
+
+def latin_hypercube(n: int, d: int, rng: np.random.Generator) -> np.ndarray:
+    """One point per row and per stratum of every input, uniform within its stratum."""
+    strata = np.argsort(rng.random((n, d)), axis=0)
+    return (strata + rng.random((n, d))) / n
+
+
+def maximin_latin_hypercube(n: int, d: int, rng: np.random.Generator, n_tries: int = 20) -> np.ndarray:
+    """The one of `n_tries` Latin hypercubes whose closest pair is farthest apart."""
+    from scipy.spatial.distance import pdist
+
+    designs = [latin_hypercube(n, d, rng) for _ in range(n_tries)]
+    if n < 2:
+        return designs[0]
+    return max(designs, key=lambda x: float(pdist(x).min()))
+
+
+def sobol(n: int, d: int, rng: np.random.Generator) -> np.ndarray:
+    """The first n points of a scrambled Sobol sequence."""
+    import warnings
+
+    from scipy.stats import qmc  # slow to import, and needed by this design only
+
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="The balance properties", category=UserWarning)
+        return np.asarray(qmc.Sobol(d, scramble=True, rng=rng).random(n))
+
+
+def kronecker(n: int, d: int, rng: np.random.Generator) -> np.ndarray:
+    """A randomly shifted Kronecker lattice, x_k = frac(shift + k alpha): cheap and evenly spread.
+
+    alpha_i = g^-i with g the root of g^(d+1) = g + 1, the generalized golden ratio (Roberts 2018).
+    """
+    g = 2.0
+    for _ in range(40):
+        g = (1.0 + g) ** (1.0 / (d + 1))
+    alpha = g ** -np.arange(1.0, d + 1.0)
+    return (rng.random(d) + np.arange(1.0, n + 1.0)[:, None] * alpha) % 1.0
+
+
+def make_design(kind: str, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
+    """The initial design of that name."""
+    makers = {
+        "lhs": latin_hypercube,
+        "maximin": maximin_latin_hypercube,
+        "sobol": sobol,
+        "uniform": lambda n, d, rng: rng.random((n, d)),
+    }
+    if kind not in makers:
+        raise UnknownNameError(
+            f"expected a design, one of {', '.join(map(repr, makers))}; got {kind!r}; try design='lhs'"
+        )
+    return np.asarray(makers[kind](n, d, rng))

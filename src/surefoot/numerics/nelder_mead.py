@@ -1,0 +1,109 @@
+"""Nelder-Mead on many problems at once, in lock-step, over the unit cube.
+
+Purpose   The local solver of the paper's own search [NH18, section 4]: ten starts for each of R runs.
+Method    The standard simplex moves (reflect 1, expand 2, contract 1/2, shrink 1/2); trial points are projected on the
+          cube. One iteration is one call of `fun` with the four possible trial points of every simplex: the
+          decisions are those of the sequential method, in fewer and fatter steps. Shrinks take a second call.
+Stopping  worst - best <= f_tol |best|, the relative tolerance on the value that the paper states.
+Shapes    starts (R, S, d), simplex (R, S, d + 1, d), values (R, S, d + 1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from surefoot.backend import Array, namespace, to_host
+from surefoot.numerics.lockstep import running_part
+
+Values = Callable[[Array, "Array | None"], Array]
+"""(x (R', m, d), indices of the R' runs or None for all) -> f (R', m), to be minimized."""
+
+_FIRST_SIZE = 0.05  # of a side; fminsearch uses 5 % of each coordinate
+
+
+@dataclass(frozen=True)
+class SimplexResult:
+    """The best vertex of every simplex."""
+
+    x: Array  # (R, S, d)
+    f: Array  # (R, S)
+    converged: Array  # (R, S)
+    n_calls: int
+
+
+def _evaluate(fun: Values, points: Array, runs: Array | None) -> Array:
+    """f at points (R', S', k, d), as (R', S', k)."""
+    xp = namespace(points)
+    R, S, k, d = points.shape
+    f = xp.reshape(fun(xp.reshape(points, (R, S * k, d)), runs), (R, S, k))
+    return xp.where(xp.isnan(f), xp.inf, f)
+
+
+def minimize_simplex(fun: Values, x0: Array, *, f_tol: float, max_iterations: int | None = None) -> SimplexResult:
+    """Minimize from every x0 (R, S, d); see the head of the file."""
+    xp = namespace(x0)
+    R, S, d = x0.shape
+    max_iterations = 200 * d if max_iterations is None else max_iterations
+    offsets = _FIRST_SIZE * xp.eye(d, dtype=x0.dtype, device=x0.device)
+    outward = x0[..., None, :] + offsets  # (R, S, d, d)
+    first = xp.where(outward > 1.0, x0[..., None, :] - offsets, outward)  # step inward at the upper face
+    simplex = xp.concat([x0[..., None, :], first], axis=2)
+    f = _evaluate(fun, simplex, None)
+    n_calls = 1
+    for _ in range(max_iterations):
+        order = xp.argsort(f, axis=-1, stable=True)
+        f = xp.take_along_axis(f, order, axis=-1)
+        simplex = xp.take_along_axis(simplex, xp.broadcast_to(order[..., None], simplex.shape), axis=2)
+        spread = f[..., -1] - f[..., 0]
+        done = ~(spread > f_tol * xp.abs(f[..., 0]))  # NaN (inf - inf) is flat too: nothing to follow
+        running = to_host(~done)
+        if not running.any():
+            break
+        part = running_part(running, x0)
+        if part is None:
+            simplex, f, calls = _move(fun, simplex, f, None)
+        else:
+            at = (part.rows, part.columns)
+            moved, f_moved, calls = _move(fun, simplex[at], f[at], part.runs)
+            still = (~done)[at]  # finished ones that fill the rectangle stay as they are
+            simplex, f = xp.asarray(simplex, copy=True), xp.asarray(f, copy=True)
+            simplex[at] = xp.where(still[..., None, None], moved, simplex[at])
+            f[at] = xp.where(still[..., None], f_moved, f[at])
+        n_calls += calls
+    best = xp.argmin(f, axis=-1)[..., None]
+    x = xp.take_along_axis(simplex, xp.broadcast_to(best[..., None], (R, S, 1, d)), axis=2)[:, :, 0]
+    converged = ~((xp.max(f, axis=-1) - xp.min(f, axis=-1)) > f_tol * xp.abs(xp.min(f, axis=-1)))
+    return SimplexResult(x, xp.take_along_axis(f, best, axis=-1)[..., 0], converged, n_calls)
+
+
+def _move(fun: Values, simplex: Array, f: Array, runs: Array | None) -> tuple[Array, Array, int]:
+    """One Nelder-Mead move of every sorted simplex."""
+    xp = namespace(simplex)
+    worst = simplex[..., -1:, :]
+    centre = xp.mean(simplex[..., :-1, :], axis=-2, keepdims=True)
+    factors = xp.asarray([1.0, 2.0, 0.5, -0.5], dtype=f.dtype, device=f.device)[:, None]
+    trials = xp.clip(centre + factors * (centre - worst), 0.0, 1.0)  # reflect, expand, contract out, contract in
+    f_trial = _evaluate(fun, trials, runs)
+    f_r, f_e, f_out, f_in = (f_trial[..., i] for i in range(4))
+    f_best, f_second, f_worst = f[..., 0], f[..., -2], f[..., -1]
+
+    expand = (f_r < f_best) & (f_e < f_r)
+    reflect = (f_r < f_second) & ~expand
+    outside = ~expand & ~reflect & (f_r < f_worst) & (f_out <= f_r)
+    inside = ~expand & ~reflect & (f_r >= f_worst) & (f_in < f_worst)
+    shrink = ~(expand | reflect | outside | inside)
+    choice = xp.where(expand, 1, xp.where(reflect, 0, xp.where(outside, 2, 3)))
+    point = xp.take_along_axis(trials, xp.broadcast_to(choice[..., None, None], worst.shape), axis=2)
+    value = xp.take_along_axis(f_trial, choice[..., None], axis=2)
+    new_simplex = xp.concat([simplex[..., :-1, :], point], axis=2)
+    new_f = xp.concat([f[..., :-1], value], axis=2)
+    if not bool(xp.any(shrink)):
+        return new_simplex, new_f, 1
+    smaller = 0.5 * (simplex + simplex[..., :1, :])
+    f_smaller = xp.concat([f[..., :1], _evaluate(fun, smaller[..., 1:, :], runs)], axis=2)
+    return (
+        xp.where(shrink[..., None, None], smaller, new_simplex),
+        xp.where(shrink[..., None], f_smaller, new_f),
+        2,
+    )

@@ -1,0 +1,173 @@
+"""Bound-constrained BFGS on many problems at once, in lock-step, with a status per problem.
+
+Purpose   Maximum likelihood of every run from several starts, and the polishing of every run's policy from its
+          best candidates: R runs x S starts, each an independent minimization over a box in p variables.
+Method    Projected quasi-Newton. The inverse Hessian H (p x p, dense) acts on the free variables; those held
+          at a bound by the gradient stay. Steps are projected on the box and accepted by Armijo's rule, else
+          shortened by a safeguarded parabola. A value that is not finite is a rejected step, never an error.
+          One iteration = one call of `fun` for all problems that still run; finished runs leave the batch.
+Stopping  Predicted decrease -g.d/2 (half the squared Newton decrement) below `f_tol`: scale-free, and sharp when
+          H is warm. Passing the H of the last fit back in lets a refit after one new point end in 2-4 calls.
+Shapes    x (R, S, p), f (R, S), g (R, S, p), H (R, S, p, p); lower, upper broadcast to x.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from surefoot.backend import Array, namespace, to_host
+from surefoot.numerics.lockstep import running_part
+
+RUNNING, CONVERGED, STALLED, BUDGET, BAD_START = range(5)
+
+Objective = Callable[[Array, "Array | None"], tuple[Array, Array]]
+"""(x (R', S', p), indices of the R' runs or None for all) -> f (R', S'), gradient (R', S', p)."""
+
+_ARMIJO = 1e-4
+_MAX_BACKTRACKS = 10
+
+
+@dataclass(frozen=True)
+class BoxResult:
+    """Where each of the R x S minimizations ended."""
+
+    x: Array  # (R, S, p)
+    f: Array  # (R, S)
+    g: Array  # (R, S, p)
+    inv_hessian: Array  # (R, S, p, p)
+    status: Array  # (R, S) CONVERGED, STALLED, BUDGET or BAD_START
+    n_calls: int  # calls of the objective, each for all problems still running
+
+
+def minimize_box(
+    fun: Objective,
+    x0: Array,
+    lower: Array,
+    upper: Array,
+    *,
+    first_step: Array | float,
+    max_step: float,
+    f_tol: float,
+    max_calls: int,
+    inv_hessian: Array | None = None,
+) -> BoxResult:
+    """Minimize `fun` over the box from every x0; see the head of the file.
+
+    first_step (R, S): largest change of any variable in the first step of a cold start; max_step: of any step.
+    """
+    xp = namespace(x0)
+    R, S, p = x0.shape
+    lower, upper = xp.broadcast_to(lower, x0.shape), xp.broadcast_to(upper, x0.shape)
+    x = xp.clip(x0, lower, upper)
+    f, g = fun(x, None)
+    eye = xp.broadcast_to(xp.eye(p, dtype=x.dtype, device=x.device), (R, S, p, p))
+    cold = inv_hessian is None
+    H = xp.asarray(eye, copy=True) if inv_hessian is None else inv_hessian
+    fresh = xp.full((R, S), cold, dtype=xp.bool, device=x.device)  # H is still the identity: scale it when s, y are known
+    limit = xp.broadcast_to(xp.asarray(first_step, dtype=x.dtype, device=x.device), (R, S)) if cold else max_step
+
+    f = xp.where(xp.isfinite(f), f, xp.inf)
+    status = xp.where(xp.isfinite(f), RUNNING, BAD_START)
+    d, decrease = _direction(xp, x, g, H, lower, upper, limit)
+    status = xp.where((status == RUNNING) & (decrease <= f_tol), CONVERGED, status)
+    step = xp.ones_like(f)
+    n_back = xp.zeros_like(status)
+
+    n_calls = 1
+    while True:
+        running = status == RUNNING
+        running_host = to_host(running)
+        if not running_host.any():
+            break
+        if n_calls >= max_calls:
+            status = xp.where(running, BUDGET, status)
+            break
+        trial = xp.clip(x + step[..., None] * d, lower, upper)
+        f_new, g_new = _evaluate_running(fun, trial, running_host, f, g)
+        n_calls += 1
+
+        s = trial - x
+        slope = xp.sum(g * s, axis=-1)
+        finite = xp.isfinite(f_new)
+        accept = running & finite & (f_new <= f + _ARMIJO * slope)
+        reject = running & ~accept
+
+        # --- accepted: BFGS update of H, new point, new direction
+        y = g_new - g
+        H, fresh = _bfgs(xp, H, fresh, s, y, accept, eye)
+        took = accept[..., None]
+        gain = xp.where(accept, f - f_new, xp.inf)
+        x, g = xp.where(took, trial, x), xp.where(took, g_new, g)
+        f = xp.where(accept, f_new, f)
+        d_new, decrease = _direction(xp, x, g, H, lower, upper, max_step)
+        d = xp.where(took, d_new, d)
+        done = accept & ((decrease <= f_tol) | ((gain <= 0.1 * f_tol) & (n_back == 0)))
+        status = xp.where(done, CONVERGED, status)
+
+        # --- rejected: minimizer of the parabola through f, slope, f_new, kept within [0.1, 0.5] of the step
+        curvature = xp.where(finite, f_new, f) - f - slope
+        ratio = -0.5 * slope / xp.where(curvature > 0.0, curvature, 1.0)
+        ratio = xp.where(finite & (curvature > 0.0), xp.clip(ratio, 0.1, 0.5), 0.2)
+        step = xp.where(accept, 1.0, xp.where(reject, step * ratio, step))
+        n_back = xp.where(accept, 0, xp.where(reject, n_back + 1, n_back))
+        # Nothing left to gain along d even by the first-order model, or too many cuts: rounding rules now.
+        stuck = reject & ((n_back >= _MAX_BACKTRACKS) | (-slope * ratio <= 0.1 * f_tol))
+        status = xp.where(stuck, STALLED, status)
+    return BoxResult(x=x, f=f, g=g, inv_hessian=H, status=status, n_calls=n_calls)
+
+
+def _evaluate_running(
+    fun: Objective, trial: Array, running: Array, f: Array, g: Array
+) -> tuple[Array, Array]:
+    """Values at `trial` where `running` (host mask); elsewhere the old ones. Finished problems cost nothing."""
+    part = running_part(running, trial)
+    if part is None:
+        return fun(trial, None)
+    xp = namespace(trial)
+    f_all, g_all = xp.asarray(f, copy=True), xp.asarray(g, copy=True)
+    f_all[part.rows, part.columns], g_all[part.rows, part.columns] = fun(trial[part.rows, part.columns], part.runs)
+    return f_all, g_all
+
+
+def _direction(
+    xp: Array, x: Array, g: Array, H: Array, lower: Array, upper: Array, limit: Array | float
+) -> tuple[Array, Array]:
+    """Descent direction, no component longer than `limit`, and the decrease a quadratic model predicts for it."""
+    held = ((x <= lower) & (g > 0.0)) | ((x >= upper) & (g < 0.0))
+    g_free = xp.where(held, 0.0, g)
+    d = -xp.squeeze(H @ g_free[..., None], axis=-1)
+    if bool(xp.any(held)):
+        # Newton's step with d = 0 on the held variables: d = -H (g + nu), nu on the held ones, H_hh nu = -(H g)_h
+        both = held[..., :, None] & held[..., None, :]
+        H_held = xp.where(both, H, xp.eye(H.shape[-1], dtype=H.dtype, device=H.device))
+        nu = xp.linalg.solve(H_held, xp.where(held, d, 0.0)[..., None])
+        d = xp.where(held, 0.0, d - xp.squeeze(H @ nu, axis=-1))
+    slope = xp.sum(g_free * d, axis=-1)
+    downhill = slope < 0.0
+    d = xp.where(downhill[..., None], d, -g_free)
+    decrease = 0.5 * xp.where(downhill, -slope, xp.sum(g_free * g_free, axis=-1))
+    longest = xp.max(xp.abs(d), axis=-1)
+    d = d * (xp.minimum(limit / xp.where(longest > 0.0, longest, 1.0), xp.ones_like(longest)))[..., None]
+    return d, decrease
+
+
+def _bfgs(
+    xp: Array, H: Array, fresh: Array, s: Array, y: Array, accept: Array, eye: Array
+) -> tuple[Array, Array]:
+    """H after the pair (s, y); unchanged where the step was rejected or shows no positive curvature."""
+    sy = xp.sum(s * y, axis=-1)
+    yy = xp.sum(y * y, axis=-1)
+    ss = xp.sum(s * s, axis=-1)
+    good = accept & (sy > 1e-10 * xp.sqrt(ss * yy)) & xp.isfinite(yy)
+    safe_sy = xp.where(good, sy, 1.0)
+    scale = xp.where(good & fresh, sy / xp.where(good, yy, 1.0), 1.0)  # Shanno and Phua's first scaling
+    H0 = xp.where((good & fresh)[..., None, None], scale[..., None, None] * eye, H)
+    Hy = xp.squeeze(H0 @ y[..., None], axis=-1)
+    yHy = xp.sum(y * Hy, axis=-1)
+    outer_ss = s[..., :, None] * s[..., None, :]
+    cross = Hy[..., :, None] * s[..., None, :]
+    cross = cross + xp.matrix_transpose(cross)
+    factor = ((1.0 + yHy / safe_sy) / safe_sy)[..., None, None]
+    updated = H0 + factor * outer_ss - cross / safe_sy[..., None, None]
+    return xp.where(good[..., None, None], updated, H), fresh & ~good
