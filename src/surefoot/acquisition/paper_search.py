@@ -8,10 +8,9 @@ policy underflows to 0 (PI below u = -38) or saturates (PI = 1 above 8.3) the se
 from __future__ import annotations
 
 from surefoot.acquisition.maximize import Proposals
-from surefoot.acquisition.registry import Policy, Score
 from surefoot.acquisition.screening import top_candidates
+from surefoot.acquisition.success import Target
 from surefoot.backend import Array, like, namespace
-from surefoot.gp.posterior import Posterior, moments, select_runs
 from surefoot.numerics.nelder_mead import minimize_simplex
 
 N_UNIFORM = 10_000
@@ -19,19 +18,12 @@ N_STARTS = 10
 F_TOL = 1e-3
 
 
-def maximize_as_the_paper(
-    post: Posterior, policy: Policy, score: Score, f_best: Array, uniform: Array
-) -> Proposals:
+def maximize_as_the_paper(target: Target, uniform: Array) -> Proposals:
     """Maximize from the best 10 of the uniform points (R, 10^4, d)."""
-    xp = namespace(uniform)
-    R = uniform.shape[0]
-    rows = like(range(R), uniform)[:, None]
-    index, _ = top_candidates(post, policy, score, f_best, uniform, N_STARTS)
-
-    def minus_raw(x: Array, runs: Array | None) -> Array:
-        value, _, _ = score.select(runs)(*moments(select_runs(post, runs), x))
-        return -xp.exp(value) if policy.is_log else -value
-
-    result = minimize_simplex(minus_raw, uniform[rows, index], f_tol=F_TOL)
-    order = xp.argsort(result.f, axis=1, stable=True)
+    rows = like(range(uniform.shape[0]), uniform)[:, None]
+    index, _ = top_candidates(target, uniform, N_STARTS)
+    result = minimize_simplex(
+        lambda x, runs: -target.select(runs).raw_values(x), uniform[rows, index], f_tol=F_TOL
+    )
+    order = namespace(uniform).argsort(result.f, axis=1, stable=True)
     return Proposals(x=result.x[rows, order], value=-result.f[rows, order])

@@ -1,0 +1,94 @@
+"""What a search maximizes: a policy's score, weighted by the probability of success [NH18, Eq. 10-11].
+
+Weight    The failure labels h (+1 failed, -1 succeeded) have a Gaussian process of their own, h ~ N(h_hat, s_h^2), and
+          P(success) = Phi(0 | h_hat, s_h^2): the probability of improvement of h on 0. Hence the same code as PI.
+Product   In log space: log policy + log P. A policy that can be negative (MN, LCB) is first shifted by its value at
+          the worst observation with sd = 0: the product with P then cannot turn a preference round, and whoever is
+          worse than that is not wanted anyway.
+Shapes    x (R, m, d), values (R, m), gradients (R, m, d).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from surefoot.acquisition.improvement import Partials, log_pi
+from surefoot.acquisition.registry import Policy, Score
+from surefoot.backend import Array, namespace
+from surefoot.gp.posterior import Posterior, moments, moments_and_gradients, select_runs
+
+_TINY = 1e-12  # a shifted policy below it counts as this: the logarithm stays finite
+
+
+@dataclass(frozen=True)
+class Target:
+    """A policy's score under the posterior of the objective, weighted where failures have been seen."""
+
+    policy: Policy
+    score: Score
+    post: Posterior
+    f_best: Array  # (R, 1)
+    success: Posterior | None = None  # posterior of the failure labels; None: nothing has failed
+    y_worst: Array | None = None  # (R, 1) worst observation; with `success` only
+
+    @property
+    def is_log(self) -> bool:
+        """Whether values are logarithms of a positive quantity."""
+        return self.policy.is_log or self.success is not None
+
+    def select(self, runs: Array | None) -> Target:
+        """The same for some runs only (None: all)."""
+        if runs is None:
+            return self
+        return Target(
+            self.policy,
+            self.score.select(runs),
+            select_runs(self.post, runs),
+            self.f_best[runs],
+            None if self.success is None else select_runs(self.success, runs),
+            None if self.y_worst is None else self.y_worst[runs],
+        )
+
+    def unweighted(self, mu: Array, sd: Array) -> Partials:
+        """The policy's part of the value and its partials; an upper bound of the value, as P <= 1."""
+        value, by_mu, by_sd = self.score(mu, sd)
+        if self.success is None or self.policy.is_log:
+            return value, by_mu, by_sd
+        xp = namespace(mu)
+        assert self.y_worst is not None  # set together with `success`
+        floor, _, _ = self.score(self.y_worst + 0.0 * mu, 0.0 * sd)
+        shifted = value - floor
+        inside = shifted > _TINY
+        safe = xp.where(inside, shifted, _TINY)
+        return xp.log(safe), xp.where(inside, by_mu / safe, 0.0), xp.where(inside, by_sd / safe, 0.0)
+
+    def log_success(self, x: Array) -> Array:
+        """log P(success) at x, (R, m); 0 while nothing has failed."""
+        if self.success is None:
+            return 0.0 * x[..., 0]
+        value, _, _ = log_pi(*moments(self.success, x), 0.0)
+        return value
+
+    def values(self, x: Array) -> Array:
+        """The weighted score at x."""
+        value, _, _ = self.unweighted(*moments(self.post, x))
+        return value if self.success is None else value + self.log_success(x)
+
+    def raw_values(self, x: Array) -> Array:
+        """The weighted policy itself, not its logarithm."""
+        value = self.values(x)
+        return namespace(x).exp(value) if self.is_log else value
+
+    def values_and_gradients(self, x: Array) -> tuple[Array, Array]:
+        """The weighted score at x and its gradient: the chain rule through (mu, sd), written once."""
+        value, gradient = _chain(self.unweighted, self.post, x)
+        if self.success is not None:
+            log_p, d_log_p = _chain(lambda mu, sd: log_pi(mu, sd, 0.0), self.success, x)
+            value, gradient = value + log_p, gradient + d_log_p
+        return value, gradient
+
+
+def _chain(score: Score, post: Posterior, x: Array) -> tuple[Array, Array]:
+    mu, sd, grad_mu, grad_sd = moments_and_gradients(post, x)
+    value, by_mu, by_sd = score(mu, sd)
+    return value, by_mu[..., None] * grad_mu + by_sd[..., None] * grad_sd

@@ -1,0 +1,1 @@
+"""The loop: spaces, histories, the pure suggestion step, ask/tell and minimize."""
