@@ -12,7 +12,7 @@ import numpy as np
 from surefoot.errors import InvalidInputError, MissingExtraError
 from surefoot.problems.record import Array, Problem
 
-_POINTS_PER_AXIS = 401  # even for SHU, whose narrowest wells are 0.8 wide, 16 points across each
+_POINTS_PER_AXIS = 401  # SHU has about 19 waves along each axis: 21 points to a wave
 _COLUMNS = 3
 _DARK, _RED = "#1f3a5f", "#e3242b"
 
