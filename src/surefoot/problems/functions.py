@@ -23,7 +23,7 @@ _HARTMAN_C = np.array([1.0, 1.2, 3.0, 3.2])  # (4,)
 _HARTMAN_3_A = np.array(
     [[3.0, 10.0, 30.0], [0.1, 10.0, 35.0], [3.0, 10.0, 30.0], [0.1, 10.0, 35.0]]
 )  # (4, 3)
-# 0.03815 as in [DS78, HN99]; some collections cut it to 0.0381, which raises f_star by 2.4e-6.
+# 0.03815 as in [HN99]; some collections cut it to 0.0381, which raises f_star by 2.4e-6.
 _HARTMAN_3_P = np.array(
     [[0.3689, 0.1170, 0.2673], [0.4699, 0.4387, 0.7470], [0.1091, 0.8732, 0.5547], [0.03815, 0.5743, 0.8828]]
 )  # (4, 3)
@@ -45,7 +45,7 @@ _HARTMAN_6_P = np.array(
 )  # (4, 6)
 
 # Shekel [DS78]: centres and widths of the ten wells; SH5 and SH7 use the first five and seven.
-# The seventh centre is (5, 5, 3, 3) as in [DS78, HN99]; some collections have (5, 3, 5, 3).
+# The seventh centre is (5, 5, 3, 3) as in [HN99]; some collections have (5, 3, 5, 3).
 _SHEKEL_CENTRES = np.array(
     [
         [4.0, 4.0, 4.0, 4.0],
