@@ -4,6 +4,7 @@ import typer
 from rich.console import Console
 
 import surefoot
+from surefoot.cli.problems import problems
 from surefoot.errors import SurefootError
 
 app = typer.Typer(
@@ -27,6 +28,9 @@ def _root(
     ),
 ) -> None:
     """Bayesian optimization for expensive simulators that crash."""
+
+
+app.command()(problems)
 
 
 def main() -> None:
