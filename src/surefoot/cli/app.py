@@ -2,6 +2,7 @@
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 
 import surefoot
 from surefoot.cli.problems import problems
@@ -38,5 +39,5 @@ def main() -> None:
     try:
         app()
     except SurefootError as error:
-        Console(stderr=True).print(f"[red]error:[/red] {error}", highlight=False)
+        Console(stderr=True).print(f"[red]error:[/red] {escape(str(error))}", highlight=False)
         raise SystemExit(2) from None

@@ -10,7 +10,6 @@ from collections.abc import Callable
 import numpy as np
 
 from surefoot.backend import Array, like
-from surefoot.errors import UnknownNameError
 
 Generators = tuple[np.random.Generator, ...]  # one per run
 
@@ -64,16 +63,9 @@ def kronecker(n: int, d: int, rng: np.random.Generator) -> np.ndarray:
     return (rng.random(d) + np.arange(1.0, n + 1.0)[:, None] * alpha) % 1.0
 
 
-def make_design(kind: str, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
-    """The initial design of that name."""
-    makers = {
-        "lhs": latin_hypercube,
-        "maximin": maximin_latin_hypercube,
-        "sobol": sobol,
-        "uniform": lambda n, d, rng: rng.random((n, d)),
-    }
-    if kind not in makers:
-        raise UnknownNameError(
-            f"expected a design, one of {', '.join(map(repr, makers))}; got {kind!r}; try design='lhs'"
-        )
-    return np.asarray(makers[kind](n, d, rng))
+def uniform(n: int, d: int, rng: np.random.Generator) -> np.ndarray:
+    """Independent uniform points."""
+    return rng.random((n, d))
+
+
+DESIGNS = {"lhs": latin_hypercube, "maximin": maximin_latin_hypercube, "sobol": sobol, "uniform": uniform}

@@ -8,6 +8,7 @@ Shapes    units (..., D), D inputs; uniforms (n, d), d parameters.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -360,6 +361,12 @@ class Space:
                 moved[columns] = p.encode(other)
                 found.append(moved)
         return np.asarray(found).reshape(-1, self.n_inputs)
+
+    def all_points(self) -> Iterator[tuple[Value, ...]]:
+        """Every point of a finite space."""
+        return itertools.product(
+            *(p.choices if isinstance(p, Categorical) else range(int(p.low), int(p.high) + 1) for p in self.parameters)
+        )
 
     def to_user(self, values: Sequence[Value]) -> Any:
         """A point as the user's function gets it: dict, array of floats, or list when types are mixed."""

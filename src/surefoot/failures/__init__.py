@@ -1,0 +1,1 @@
+"""Models of where evaluations fail: P(success | x)."""

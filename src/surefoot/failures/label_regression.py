@@ -1,0 +1,24 @@
+"""Label regression [NH18, section 7.2]: an ordinary Gaussian process on the labels h = +1 (failed), -1 (succeeded).
+
+P(success) = Phi(0 | h_hat, s_h^2) [NH18, Eq. 10]. Hyperparameters by maximum likelihood beside those of the objective, noise
+included: labels that contradict each other at close quarters are then noise, not structure.
+Shapes    X (R, n, d), failed and seen (R, n).
+"""
+
+from __future__ import annotations
+
+from surefoot.backend import Array, namespace
+from surefoot.gp.fit import Fit, FitState, fit
+from surefoot.gp.kernels import Kernel
+from surefoot.gp.likelihood import make_data
+from surefoot.gp.posterior import Posterior, condition
+
+
+def failure_model(
+    X: Array, failed: Array, seen: Array | None, kernel: Kernel, uniforms: Array, state: FitState | None
+) -> tuple[Posterior, Fit]:
+    """Posterior of the labels; `failed` is 1.0 or 0.0, `seen` masks the rows that were evaluated (None: all)."""
+    labels = 2.0 * failed - namespace(X).ones_like(failed)
+    data = make_data(X, labels, seen)
+    result = fit(data, kernel, estimate_noise=True, uniforms=uniforms, state=state)
+    return condition(data, result.theta, kernel), result

@@ -1,0 +1,72 @@
+"""Candidates for the policy search, drawn on the host, and the choice among what the search proposes.
+
+Shapes   R runs, D inputs; candidates (R, m, D).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from surefoot.numerics.designs import Generators, kronecker
+from surefoot.optimize.space import Space
+
+CLOUD_SCALES = 10.0 ** -np.arange(1.0, 7.0)  # of the clouds round the incumbents
+_N_INCUMBENTS = 3
+_PER_SCALE = 16
+
+
+def lattice(space: Space, generators: Generators) -> np.ndarray:
+    """Evenly spread candidates, other ones for each run and iteration."""
+    m = min(500 + 250 * space.d, 3000)
+    return np.stack([space.from_uniform(kronecker(m, space.d, rng)) for rng in generators])
+
+
+def uniform(space: Space, generators: Generators, m: int) -> np.ndarray:
+    """Independent uniform candidates."""
+    return np.stack([space.from_uniform(rng.random((m, space.d))) for rng in generators])
+
+
+def clouds(space: Space, X: np.ndarray, y: np.ndarray, ok: np.ndarray, generators: Generators) -> np.ndarray:
+    """Points round the best observations of each run at every scale; in half of them only some inputs move."""
+    scale = np.repeat(CLOUD_SCALES, _PER_SCALE)[:, None]  # (s, 1)
+    free = space.free
+    out = []
+    for X_r, y_r, ok_r, rng in zip(X, y, ok, generators, strict=True):
+        best = np.argsort(np.where(ok_r, y_r, np.inf), kind="stable")[:_N_INCUMBENTS]
+        shape = (len(best), len(scale), X.shape[-1])
+        # integers and categories move by jumps: a wide proposal for some of them, then rounding
+        width = np.where(free, scale, 0.5 * (rng.random(shape) < 0.3))
+        sparse = rng.random(shape) < min(1.0, 2.0 / X.shape[-1])
+        sparse |= np.arange(shape[1])[:, None] % 2 == 0
+        moved = X_r[best][:, None, :] + np.where(sparse, width, 0.0) * rng.standard_normal(shape)
+        out.append(space.snap(moved.reshape(-1, X.shape[-1])))
+    return np.stack(out)
+
+
+def first_new(proposals: np.ndarray, taken: np.ndarray, min_distance: float) -> int | None:
+    """Index of the first proposal (q, D) farther than min_distance from every taken point (n, D), if any."""
+    if len(taken) == 0:
+        return 0
+    for i, x in enumerate(proposals):
+        if np.abs(taken - x).max(axis=1).min() > min_distance:
+            return i
+    return None
+
+
+def any_new(space: Space, taken: np.ndarray, min_distance: float, rng: np.random.Generator) -> np.ndarray | None:
+    """A random new point: the farthest of many from all taken ones; None if a finite space has no point left."""
+    tries = space.from_uniform(rng.random((256, space.d)))
+    if len(taken) == 0:
+        return np.asarray(tries[0])
+    distance = np.abs(tries[:, None, :] - taken[None]).max(axis=2).min(axis=1)
+    best = int(np.argmax(distance))
+    if distance[best] > min_distance:
+        return np.asarray(tries[best])
+    if space.n_values > 1e6:
+        return None
+    seen = {x.tobytes() for x in np.round(taken, 9) + 0.0}
+    for values in space.all_points():
+        unit = space.encode(values)
+        if (np.round(unit, 9) + 0.0).tobytes() not in seen:
+            return unit
+    return None

@@ -1,0 +1,55 @@
+"""How suggestions are made: one frozen record, checked when it is made."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from surefoot.acquisition.optimistic import KAPPA
+from surefoot.acquisition.registry import DEFAULT_POLICY, check_policy
+from surefoot.errors import InvalidInputError, UnknownNameError
+from surefoot.gp.kernels import get_kernel
+from surefoot.numerics.designs import DESIGNS
+
+SEARCHES = ("gradient", "paper")
+NOISE_ESTIMATED = "estimate"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Everything but the space and the history that a suggestion depends on."""
+
+    seed: int = 0
+    n_init: int = 10
+    policy: str = DEFAULT_POLICY
+    kernel: str = "matern52"
+    search: str = "gradient"
+    noise: float | str = NOISE_ESTIMATED  # standard deviation of y's noise, 0 for none, or "estimate"
+    design: str = "lhs"
+    kappa: float = KAPPA
+    min_distance: float = 1e-8  # no proposal is closer to an evaluated point, in the unit cube, unless noisy
+    learn_failures: bool = True
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "policy", check_policy(self.policy))
+        get_kernel(self.kernel)
+        for what, value, names in (("search", self.search, SEARCHES), ("design", self.design, tuple(DESIGNS))):
+            if value not in names:
+                raise UnknownNameError(
+                    f"expected a {what}, one of {', '.join(map(repr, names))}; got {value!r}; try {what}={names[0]!r}"
+                )
+        for what, integer, least in (("seed", self.seed, 0), ("n_init", self.n_init, 1)):
+            if isinstance(integer, bool) or not isinstance(integer, int) or integer < least:
+                raise InvalidInputError(
+                    f"expected {what} to be an integer of at least {least}; got {integer!r}; try {what}={max(least, 10)}"
+                )
+        noise_is_number = isinstance(self.noise, (int, float)) and not isinstance(self.noise, bool)
+        if self.noise != NOISE_ESTIMATED and not (
+            noise_is_number and math.isfinite(self.noise) and float(self.noise) >= 0.0
+        ):
+            raise InvalidInputError(
+                f"expected noise='estimate' or the standard deviation of the noise, at least 0; got {self.noise!r}; "
+                "try noise=0 for a deterministic simulator"
+            )
+        if not (math.isfinite(self.kappa) and self.kappa >= 0.0):
+            raise InvalidInputError(f"expected kappa of at least 0; got {self.kappa!r}; try kappa=2")
