@@ -83,16 +83,13 @@ def hartman(widths: str, centres: str) -> Function:
 
 def shekel(n_wells: int) -> Function:
     """SH5, SH7 or SH10."""
-    centres = _table(
-        "4 4 4 4; 1 1 1 1; 8 8 8 8; 6 6 6 6; 3 7 3 7; 2 9 2 9; 5 5 3 3; 8 1 8 1; 6 2 6 2; 7 3.6 7 3.6"
-    )
+    centres = _table("4 4 4 4; 1 1 1 1; 8 8 8 8; 6 6 6 6; 3 7 3 7; 2 9 2 9; 5 5 3 3; 8 1 8 1; 6 2 6 2; 7 3.6 7 3.6")
     widths = _numbers("0.1 0.2 0.2 0.4 0.4 0.6 0.3 0.7 0.5 0.5")
     wells = list(zip(centres, widths, strict=True))[:n_wells]
 
     def function(x: Sequence[mp.mpf]) -> mp.mpf:
         return -mp.fsum(
-            1 / (mp.fsum((v - c) ** 2 for v, c in zip(x, centre, strict=True)) + width)
-            for centre, width in wells
+            1 / (mp.fsum((v - c) ** 2 for v, c in zip(x, centre, strict=True)) + width) for centre, width in wells
         )
 
     return function
@@ -203,20 +200,14 @@ def differences(catalogue: Iterable[Problem]) -> list[str]:
         if problem.f_star != f_star:
             lines.append(f"{problem.abbreviation}: f_star is {problem.f_star!r}, polished {f_star!r}")
         if problem.minimizers != minimizers:
-            lines.append(
-                f"{problem.abbreviation}: minimizers are {problem.minimizers}, polished {minimizers}"
-            )
+            lines.append(f"{problem.abbreviation}: minimizers are {problem.minimizers}, polished {minimizers}")
     return lines
 
 
 def main() -> int:
     """Print the table, or check the catalogue against it."""
-    parser = argparse.ArgumentParser(
-        description="Polish the optima of the test problems to full double precision."
-    )
-    parser.add_argument(
-        "--check", action="store_true", help="compare with the catalogue; exit 1 on a difference"
-    )
+    parser = argparse.ArgumentParser(description="Polish the optima of the test problems to full double precision.")
+    parser.add_argument("--check", action="store_true", help="compare with the catalogue; exit 1 on a difference")
     if parser.parse_args().check:
         lines = differences(problems.ALL)
         print("\n".join(lines) or f"all {len(problems.ALL)} problems agree with the catalogue")

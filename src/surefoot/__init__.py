@@ -1,3 +1,61 @@
-"""surefoot: Bayesian optimization for expensive simulators that crash."""
+"""surefoot: Bayesian optimization for expensive simulators that crash.
+
+>>> import surefoot
+>>> result = surefoot.minimize(lambda x: (x[0] - 1) ** 2 + x[1] ** 2, [(-5, 5), (-5, 5)], n_evals=30)
+
+Names are imported when they are first used, so that `import surefoot` costs next to nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from surefoot.acquisition.registry import register_policy
+    from surefoot.optimize.history import Evaluation, History
+    from surefoot.optimize.minimize import minimize
+    from surefoot.optimize.optimizer import Optimizer
+    from surefoot.optimize.result import Result
+    from surefoot.optimize.space import Categorical, Integer, Real, Space
 
 __version__ = "0.1.0"
+
+_HOMES = {
+    "Categorical": "surefoot.optimize.space",
+    "Evaluation": "surefoot.optimize.history",
+    "History": "surefoot.optimize.history",
+    "Integer": "surefoot.optimize.space",
+    "Optimizer": "surefoot.optimize.optimizer",
+    "Real": "surefoot.optimize.space",
+    "Result": "surefoot.optimize.result",
+    "Space": "surefoot.optimize.space",
+    "minimize": "surefoot.optimize.minimize",
+    "register_policy": "surefoot.acquisition.registry",
+}
+
+__all__ = [
+    "Categorical",
+    "Evaluation",
+    "History",
+    "Integer",
+    "Optimizer",
+    "Real",
+    "Result",
+    "Space",
+    "__version__",
+    "minimize",
+    "register_policy",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(importlib.import_module(_HOMES[name]), name)
+    if name in ("problems", "pulmonary"):
+        return importlib.import_module(f"surefoot.{name}")
+    raise AttributeError(f"module 'surefoot' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "problems", "pulmonary"])

@@ -25,9 +25,7 @@ def surefoot(monkeypatch, capsys):
 
 def test_the_table_has_a_line_for_every_problem(surefoot):
     _, out, _ = surefoot("problems")
-    assert all(
-        any(p.name in line and p.abbreviation in line for line in out.splitlines()) for p in problems.ALL
-    )
+    assert all(any(p.name in line and p.abbreviation in line for line in out.splitlines()) for p in problems.ALL)
 
 
 def test_the_table_fits_in_80_columns_with_all_digits(surefoot):

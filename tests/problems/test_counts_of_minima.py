@@ -170,9 +170,7 @@ def ridge(A: np.ndarray, P: np.ndarray, parts: int) -> np.ndarray:
     proportion to the i-th term: every stationary point lies on this three-dimensional surface (Ray & Lindsay
     2005, The topography of multivariate normal mixtures, Ann. Statist. 33).
     """
-    w = (
-        np.array([k for k in itertools.product(range(parts + 1), repeat=4) if sum(k) == parts]) / parts
-    )  # (m, 4)
+    w = np.array([k for k in itertools.product(range(parts + 1), repeat=4) if sum(k) == parts]) / parts  # (m, 4)
     return (w @ (A * P)) / (w @ A)
 
 
@@ -189,9 +187,7 @@ def test_descents_from_the_ridge_of_hartman_find_fewer_minima_than_the_four_of_t
     assert [is_minimum(problem, x) for x in found] == [True] * n
 
 
-@pytest.mark.parametrize(
-    "P", [functions._HARTMAN_3_P, functions._HARTMAN_6_P, functions._SHEKEL_CENTRES / 10.0]
-)
+@pytest.mark.parametrize("P", [functions._HARTMAN_3_P, functions._HARTMAN_6_P, functions._SHEKEL_CENTRES / 10.0])
 def test_hartman_and_shekel_have_no_minimum_on_the_boundary_since_all_centres_are_inside(P):
     # On a face the slope inwards is a sum of terms of one sign: every well pulls towards its centre.
     assert ((P > 0.0) & (P < 1.0)).all()

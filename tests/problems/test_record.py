@@ -69,9 +69,7 @@ def test_a_distance_to_an_unknown_least_value_is_refused():
 
 
 def test_a_wrong_last_axis_is_refused_with_what_was_expected_what_came_and_what_to_try():
-    with pytest.raises(
-        InvalidInputError, match=r"expected x of shape \(\.\.\., 2\); came shape \(5, 3\); try"
-    ):
+    with pytest.raises(InvalidInputError, match=r"expected x of shape \(\.\.\., 2\); came shape \(5, 3\); try"):
         problems.get("BRA")(np.zeros((5, 3)))
 
 

@@ -22,8 +22,6 @@ def maximize_as_the_paper(target: Target, uniform: Array) -> Proposals:
     """Maximize from the best 10 of the uniform points (R, 10^4, d)."""
     rows = like(range(uniform.shape[0]), uniform)[:, None]
     index, _ = top_candidates(target, uniform, N_STARTS)
-    result = minimize_simplex(
-        lambda x, runs: -target.select(runs).raw_values(x), uniform[rows, index], f_tol=F_TOL
-    )
+    result = minimize_simplex(lambda x, runs: -target.select(runs).raw_values(x), uniform[rows, index], f_tol=F_TOL)
     order = namespace(uniform).argsort(result.f, axis=1, stable=True)
     return Proposals(x=result.x[rows, order], value=-result.f[rows, order])

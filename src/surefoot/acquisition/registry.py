@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from surefoot.acquisition import entropy
 from surefoot.acquisition.improvement import Partials, log_ei, log_pi, log_scaled_ei
@@ -162,12 +162,13 @@ def register_policy(name: str, function: UserPolicy, *, is_log: bool = False) ->
         raise InvalidInputError(f"expected a new policy name; got {name!r}, which is built in; try another name")
 
     def score(mu: Array, sd: Array, f_best: Array) -> Partials:
-        out = function(mu, sd, f_best)
+        out: Any = function(mu, sd, f_best)
         if isinstance(out, tuple):
             return out
+        value: Callable[..., Any] = function
         h = 1e-5 * sd  # moments enter through (f_best - mu)/sd: the natural step is relative to sd
-        d_mu = (function(mu + h, sd, f_best) - function(mu - h, sd, f_best)) / (2.0 * h)
-        d_sd = (function(mu, sd + h, f_best) - function(mu, sd - h, f_best)) / (2.0 * h)
+        d_mu = (value(mu + h, sd, f_best) - value(mu - h, sd, f_best)) / (2.0 * h)
+        d_sd = (value(mu, sd + h, f_best) - value(mu, sd - h, f_best)) / (2.0 * h)
         return out, d_mu, d_sd
 
     _add(Policy(name, _improvement(score), is_log=is_log))

@@ -1,6 +1,6 @@
 """The k best of many candidates, exactly, without most of their variances.
 
-Purpose   The mean of a candidate costs O(n), its variance O(n^2): at n = 1000 the variances of a few thousand candidates
+Purpose   The mean of a candidate costs O(n), its variance O(n^2): at n = 1000 the variances of some thousand candidates
           cost more than the whole refit. But 1 - sum of v_i^2 over the first rows of v = L^-1 k(x) is the variance
           given the first observations only, an upper bound that falls to the variance as rows are added. Where the
           score rises with sd, a candidate whose score at the bound is below the k-th best known score is out.

@@ -10,6 +10,7 @@ Shapes    x (R, m, d), values (R, m), gradients (R, m, d).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from surefoot.acquisition.improvement import Partials, log_pi
@@ -88,7 +89,7 @@ class Target:
         return value, gradient
 
 
-def _chain(score: Score, post: Posterior, x: Array) -> tuple[Array, Array]:
+def _chain(score: Callable[[Array, Array], Partials], post: Posterior, x: Array) -> tuple[Array, Array]:
     mu, sd, grad_mu, grad_sd = moments_and_gradients(post, x)
     value, by_mu, by_sd = score(mu, sd)
     return value, by_mu[..., None] * grad_mu + by_sd[..., None] * grad_sd

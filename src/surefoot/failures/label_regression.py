@@ -1,7 +1,7 @@
 """Label regression [NH18, section 7.2]: an ordinary Gaussian process on the labels h = +1 (failed), -1 (succeeded).
 
-P(success) = Phi(0 | h_hat, s_h^2) [NH18, Eq. 10]. Hyperparameters by maximum likelihood beside those of the objective, noise
-included: labels that contradict each other at close quarters are then noise, not structure.
+P(success) = Phi(0 | h_hat, s_h^2) [NH18, Eq. 10]. Hyperparameters by maximum likelihood beside those of the
+objective, noise included: labels that contradict each other at close quarters are then noise, not structure.
 Shapes    X (R, n, d), failed and seen (R, n).
 """
 

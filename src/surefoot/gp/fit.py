@@ -73,11 +73,7 @@ def cold_starts(d: int, uniforms: Array) -> Array:
     xp = namespace(uniforms)
     R = uniforms.shape[0]
     stretch = max(1.0, math.sqrt(d / 4.0))  # distances in the unit cube grow like sqrt(d)
-    grid = [
-        [math.log(ell * stretch)] * d + [math.log(lam)]
-        for lam in (1e-8, 1e-3)
-        for ell in (0.1, 0.25, 0.6, 1.5)
-    ]
+    grid = [[math.log(ell * stretch)] * d + [math.log(lam)] for lam in (1e-8, 1e-3) for ell in (0.1, 0.25, 0.6, 1.5)]
     fixed = xp.asarray(grid, dtype=uniforms.dtype, device=uniforms.device)
     fixed = xp.broadcast_to(fixed[None], (R, *fixed.shape))
     log_ell = math.log(0.05 * stretch) + uniforms[..., :d] * math.log(3.0 / 0.05)
@@ -143,7 +139,12 @@ def _cold(
     )
     best = xp.argmin(result.f, axis=1)
     chosen = order[like(range(order.shape[0]), order), best]
-    return _take(result.x, best), _take(result.f, best), _take(result.inv_hessian, best), _take(raised, chosen)
+    return (
+        _take(result.x, best),
+        _take(result.f, best),
+        _take(result.inv_hessian, best),
+        _take(raised, chosen),
+    )
 
 
 def _subset(data: Data) -> Data:
@@ -162,9 +163,7 @@ def _subset(data: Data) -> Data:
     )
 
 
-def fit(
-    data: Data, kernel: Kernel, *, estimate_noise: bool, uniforms: Array, state: FitState | None = None
-) -> Fit:
+def fit(data: Data, kernel: Kernel, *, estimate_noise: bool, uniforms: Array, state: FitState | None = None) -> Fit:
     """Maximum marginal likelihood for every run.
 
     uniforms (R, k, p): host draws in [0, 1) for k random starts of a cold search. `state`: the last fit's, if any.

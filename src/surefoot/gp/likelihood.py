@@ -72,9 +72,7 @@ def regularize(C: Array, lam: Array, mask: Array | None) -> Array:
     return C
 
 
-def profile(
-    data: Data, L_inv: Array, lam: Array
-) -> tuple[Array, Array, Array, Array]:
+def profile(data: Data, L_inv: Array, lam: Array) -> tuple[Array, Array, Array, Array]:
     """Mean c (R, S), scale s2 (R, S), whitened residual z = L^-1 (y - c) (R, S, n), z.z (R, S)."""
     xp = namespace(L_inv)
     ones = xp.ones_like(data.y) if data.mask is None else data.mask
@@ -91,9 +89,7 @@ def profile(
     return c, s2, z, zz
 
 
-def negative_log_likelihood(
-    theta: Array, data: Data, kernel: Kernel, gradient: bool = True
-) -> tuple[Array, Array]:
+def negative_log_likelihood(theta: Array, data: Data, kernel: Kernel, gradient: bool = True) -> tuple[Array, Array]:
     """NLL (R, S) and its gradient (R, S, p); the gradient is not computed (zeros) when not wanted."""
     xp = namespace(theta)
     R, S, p = theta.shape

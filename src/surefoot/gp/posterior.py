@@ -131,9 +131,7 @@ def add_points(post: Posterior, x: Array, y: Array | None = None) -> Posterior:
     below = -(L_e_inv @ (xp.matrix_transpose(v) @ post.L_inv))
     below = xp.where(ok[:, None, None], below, 0.0)
     zeros = xp.zeros((x.shape[0], post.X.shape[1], e), dtype=x.dtype, device=x.device)
-    L_inv = xp.concat(
-        [xp.concat([post.L_inv, zeros], axis=2), xp.concat([below, L_e_inv], axis=2)], axis=1
-    )
+    L_inv = xp.concat([xp.concat([post.L_inv, zeros], axis=2), xp.concat([below, L_e_inv], axis=2)], axis=1)
     if y is None:
         z_new = xp.zeros((x.shape[0], e), dtype=x.dtype, device=x.device)
     else:

@@ -24,7 +24,7 @@ def running_part(running: np.ndarray, reference: Array) -> Part | None:
     Within a run the running problems come first; runs with fewer of them repeat finished ones to fill their row.
     """
     R, S = running.shape
-    runs = running.any(axis=1).nonzero()[0]
+    runs = np.flatnonzero(running.any(axis=1))
     n_columns = int(running.sum(axis=1).max())
     if len(runs) == R and n_columns == S:
         return None

@@ -64,7 +64,9 @@ def minimize_box(
     eye = xp.broadcast_to(xp.eye(p, dtype=x.dtype, device=x.device), (R, S, p, p))
     cold = inv_hessian is None
     H = xp.asarray(eye, copy=True) if inv_hessian is None else inv_hessian
-    fresh = xp.full((R, S), cold, dtype=xp.bool, device=x.device)  # H is still the identity: scale it when s, y are known
+    fresh = xp.full(
+        (R, S), cold, dtype=xp.bool, device=x.device
+    )  # H is still the identity: scale it when s, y are known
     limit = xp.broadcast_to(xp.asarray(first_step, dtype=x.dtype, device=x.device), (R, S)) if cold else max_step
 
     f = xp.where(xp.isfinite(f), f, xp.inf)
@@ -117,9 +119,7 @@ def minimize_box(
     return BoxResult(x=x, f=f, g=g, inv_hessian=H, status=status, n_calls=n_calls)
 
 
-def _evaluate_running(
-    fun: Objective, trial: Array, running: Array, f: Array, g: Array
-) -> tuple[Array, Array]:
+def _evaluate_running(fun: Objective, trial: Array, running: Array, f: Array, g: Array) -> tuple[Array, Array]:
     """Values at `trial` where `running` (host mask); elsewhere the old ones. Finished problems cost nothing."""
     part = running_part(running, trial)
     if part is None:
@@ -152,9 +152,7 @@ def _direction(
     return d, decrease
 
 
-def _bfgs(
-    xp: Array, H: Array, fresh: Array, s: Array, y: Array, accept: Array, eye: Array
-) -> tuple[Array, Array]:
+def _bfgs(xp: Array, H: Array, fresh: Array, s: Array, y: Array, accept: Array, eye: Array) -> tuple[Array, Array]:
     """H after the pair (s, y); unchanged where the step was rejected or shows no positive curvature."""
     sy = xp.sum(s * y, axis=-1)
     yy = xp.sum(y * y, axis=-1)

@@ -22,7 +22,7 @@ class Settings:
     seed: int = 0
     n_init: int = 10
     policy: str = DEFAULT_POLICY
-    kernel: str = "matern52"
+    kernel: str = "se"
     search: str = "gradient"
     noise: float | str = NOISE_ESTIMATED  # standard deviation of y's noise, 0 for none, or "estimate"
     design: str = "lhs"
@@ -33,7 +33,10 @@ class Settings:
     def __post_init__(self) -> None:
         object.__setattr__(self, "policy", check_policy(self.policy))
         get_kernel(self.kernel)
-        for what, value, names in (("search", self.search, SEARCHES), ("design", self.design, tuple(DESIGNS))):
+        for what, value, names in (
+            ("search", self.search, SEARCHES),
+            ("design", self.design, tuple(DESIGNS)),
+        ):
             if value not in names:
                 raise UnknownNameError(
                     f"expected a {what}, one of {', '.join(map(repr, names))}; got {value!r}; try {what}={names[0]!r}"
@@ -41,12 +44,11 @@ class Settings:
         for what, integer, least in (("seed", self.seed, 0), ("n_init", self.n_init, 1)):
             if isinstance(integer, bool) or not isinstance(integer, int) or integer < least:
                 raise InvalidInputError(
-                    f"expected {what} to be an integer of at least {least}; got {integer!r}; try {what}={max(least, 10)}"
+                    f"expected {what} as an integer of at least {least}; got {integer!r}; try {what}={max(least, 10)}"
                 )
-        noise_is_number = isinstance(self.noise, (int, float)) and not isinstance(self.noise, bool)
-        if self.noise != NOISE_ESTIMATED and not (
-            noise_is_number and math.isfinite(self.noise) and float(self.noise) >= 0.0
-        ):
+        noise = self.noise
+        is_number = isinstance(noise, (int, float)) and not isinstance(noise, bool)
+        if noise != NOISE_ESTIMATED and not (is_number and 0.0 <= float(noise) < math.inf):
             raise InvalidInputError(
                 f"expected noise='estimate' or the standard deviation of the noise, at least 0; got {self.noise!r}; "
                 "try noise=0 for a deterministic simulator"

@@ -47,7 +47,10 @@ class Real:
 
     def check(self, name: str) -> None:
         """Raise if the bounds make no sense."""
-        low, high = _check_number(name, "lower bound", self.low), _check_number(name, "upper bound", self.high)
+        low, high = (
+            _check_number(name, "lower bound", self.low),
+            _check_number(name, "upper bound", self.high),
+        )
         if not low < high:
             hint = f"try ({high}, {low})" if low > high else "fix the parameter in your function instead"
             raise InvalidInputError(f"expected low < high for parameter {name!r}; got ({low}, {high}); {hint}")
@@ -77,7 +80,7 @@ class Real:
 
     def snap(self, columns: np.ndarray) -> np.ndarray:
         """The nearest valid columns."""
-        return np.clip(columns, 0.0, 1.0)
+        return np.asarray(np.clip(columns, 0.0, 1.0))
 
     def from_uniform(self, u: np.ndarray) -> np.ndarray:
         """Columns (n, 1) for uniform numbers (n,)."""
@@ -114,7 +117,10 @@ class Integer:
 
     def check(self, name: str) -> None:
         """Raise if the bounds make no sense."""
-        low, high = _check_number(name, "lower bound", self.low), _check_number(name, "upper bound", self.high)
+        low, high = (
+            _check_number(name, "lower bound", self.low),
+            _check_number(name, "upper bound", self.high),
+        )
         if low != round(low) or high != round(high):
             raise InvalidInputError(
                 f"expected integer bounds for parameter {name!r}; got ({self.low}, {self.high}); try Real(...)"
@@ -205,12 +211,12 @@ class Categorical:
     def snap(self, columns: np.ndarray) -> np.ndarray:
         """The nearest valid columns."""
         best = np.argmax(columns, axis=-1)
-        return np.eye(len(self.choices))[best]
+        return np.asarray(np.eye(len(self.choices))[best])
 
     def from_uniform(self, u: np.ndarray) -> np.ndarray:
         """Columns (n, k) for uniform numbers (n,); every choice is equally likely."""
         k = len(self.choices)
-        return np.eye(k)[np.minimum(np.floor(u * k).astype(int), k - 1)]
+        return np.asarray(np.eye(k)[np.minimum(np.floor(u * k).astype(int), k - 1)])
 
     def neighbours(self, value: Value) -> list[Value]:
         """All other choices."""
@@ -233,8 +239,7 @@ def _as_parameter(name: str, spec: Any) -> Parameter:
         parameter = spec
     elif isinstance(spec, (str, bytes)) or not isinstance(spec, (Sequence, np.ndarray)) or len(spec) != 2:
         raise InvalidInputError(
-            f"expected (low, high), Real, Integer or Categorical for parameter {name!r}; got {spec!r}; "
-            "try (0.0, 1.0)"
+            f"expected (low, high), Real, Integer or Categorical for parameter {name!r}; got {spec!r}; try (0.0, 1.0)"
         )
     else:
         parameter = Real(*(v.item() if isinstance(v, np.generic) else v for v in spec))
@@ -324,7 +329,9 @@ class Space:
                 )
         out: list[Value] = []
         for name, p, raw in zip(self.names, self.parameters, values, strict=True):
-            value = raw.item() if isinstance(raw, np.generic) or (isinstance(raw, np.ndarray) and raw.ndim == 0) else raw
+            value = (
+                raw.item() if isinstance(raw, np.generic) or (isinstance(raw, np.ndarray) and raw.ndim == 0) else raw
+            )
             if not p.accepts(value):
                 raise InvalidInputError(
                     f"expected {p.describe()} for parameter {name!r}; got {value!r}; "
@@ -344,7 +351,7 @@ class Space:
     def snap(self, units: np.ndarray) -> np.ndarray:
         """The nearest valid units, (..., D)."""
         if self.is_continuous:
-            return np.clip(units, 0.0, 1.0)
+            return np.asarray(np.clip(units, 0.0, 1.0))
         return np.concatenate([p.snap(units[..., columns]) for p, columns in self._columns()], axis=-1)
 
     def from_uniform(self, uniforms: np.ndarray) -> np.ndarray:

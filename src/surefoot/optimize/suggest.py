@@ -212,8 +212,8 @@ def _choose(
         chosen.append(_explore(space, runs, r, settings, rng, model.noisy[r]))
         status.append("random")
     if not bool(runs.ok.any(axis=1).all()):  # runs of the batch without any success have no model of their own
-        for r in np.flatnonzero(~runs.ok.any(axis=1)):
-            chosen[r], status[r] = _explore(space, runs, int(r), settings, generators[r]), "random"
+        for r in np.flatnonzero(~runs.ok.any(axis=1)).tolist():
+            chosen[r], status[r] = _explore(space, runs, r, settings, generators[r]), "random"
     return np.stack(chosen), tuple(status)
 
 
@@ -248,9 +248,7 @@ def _explore(
     )
 
 
-def _or_new(
-    space: Space, runs: Runs, r: int, x: np.ndarray, settings: Settings, number: int
-) -> np.ndarray:
+def _or_new(space: Space, runs: Runs, r: int, x: np.ndarray, settings: Settings, number: int) -> np.ndarray:
     """A design point, or another one if it has been evaluated already (small discrete spaces, points given)."""
     if candidates.first_new(x[None], _taken(runs, r), settings.min_distance) is not None:
         return x

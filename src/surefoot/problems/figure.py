@@ -28,9 +28,7 @@ def draw(problems: Sequence[Problem], path: str | Path) -> None:
     drawable = [p for p in problems if p.d <= 2]
     if not drawable:
         names = ", ".join(p.abbreviation for p in problems) or "none"
-        raise InvalidInputError(
-            f"expected a problem with one or two inputs to draw; came {names}; try CSF, BRA or SHU"
-        )
+        raise InvalidInputError(f"expected a problem with one or two inputs to draw; came {names}; try CSF, BRA or SHU")
     columns = min(_COLUMNS, len(drawable))
     rows = math.ceil(len(drawable) / columns)
     # Figure, not pyplot: no window system is asked for and no global state is left behind.

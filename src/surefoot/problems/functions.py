@@ -20,9 +20,7 @@ from surefoot.problems.record import Array
 
 # Hartman [DS78]: weights c, inverse squared widths A, centres P, one row for each of the four wells.
 _HARTMAN_C = np.array([1.0, 1.2, 3.0, 3.2])  # (4,)
-_HARTMAN_3_A = np.array(
-    [[3.0, 10.0, 30.0], [0.1, 10.0, 35.0], [3.0, 10.0, 30.0], [0.1, 10.0, 35.0]]
-)  # (4, 3)
+_HARTMAN_3_A = np.array([[3.0, 10.0, 30.0], [0.1, 10.0, 35.0], [3.0, 10.0, 30.0], [0.1, 10.0, 35.0]])  # (4, 3)
 # 0.03815 as in [HN99]; some collections cut it to 0.0381, which raises f_star by 2.4e-6.
 _HARTMAN_3_P = np.array(
     [[0.3689, 0.1170, 0.2673], [0.4699, 0.4387, 0.7470], [0.1091, 0.8732, 0.5547], [0.03815, 0.5743, 0.8828]]

@@ -111,8 +111,7 @@ class Problem:
             points = np.asarray(x, dtype=np.float64)  # (..., d)
         except (TypeError, ValueError) as error:
             raise InvalidInputError(
-                f"{self.name}: expected numbers of shape (..., {self.d}); came {repr(x)[:80]}; "
-                "try a list of floats"
+                f"{self.name}: expected numbers of shape (..., {self.d}); came {repr(x)[:80]}; try a list of floats"
             ) from error
         if points.ndim == 0 or points.shape[-1] != self.d:
             hint = "x[..., None]" if self.d == 1 else f"an array whose last axis has length {self.d}"

@@ -23,7 +23,6 @@ def get(name: str) -> Problem:
         suggestions = list(dict.fromkeys(_BY_KEY[key].abbreviation for key in close))
         suggestions = suggestions or [p.abbreviation for p in ALL]
         raise UnknownNameError(
-            f"expected the abbreviation or the name of a test problem; came {name!r}; "
-            f"try {', '.join(suggestions)}"
+            f"expected the abbreviation or the name of a test problem; came {name!r}; try {', '.join(suggestions)}"
         )
     return problem

@@ -1,0 +1,160 @@
+"""What a run returns: SciPy's names, the history as a table, the fitted model, a picture."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from surefoot.backend import to_host
+from surefoot.errors import InvalidInputError
+from surefoot.gp.posterior import moments
+from surefoot.numerics.designs import generator
+from surefoot.optimize.history import History
+from surefoot.optimize.settings import Settings
+from surefoot.optimize.space import Space
+from surefoot.optimize.suggest import Model, Runs, fit_model
+
+
+@dataclass(frozen=True)
+class FittedModel:
+    """The Gaussian processes fitted to all evaluations, in the user's units."""
+
+    space: Space
+    fitted: Model
+    sign: float
+
+    def _units(self, points: Any) -> np.ndarray:
+        if isinstance(points, np.ndarray) and points.ndim == 1 and self.space.d == 1:
+            points = points[:, None]
+        return np.asarray([self.space.encode(self.space.validate(x)) for x in points])[None]
+
+    def predict(self, points: Sequence[Any]) -> tuple[np.ndarray, np.ndarray]:
+        """Mean and standard deviation of the function (without noise) at a list of points, (m,) each."""
+        mu, sd = moments(self.fitted.objective, self._units(points))
+        shift, scale = float(self.fitted.shift[0, 0]), float(self.fitted.scale[0, 0])
+        return self.sign * (shift + scale * to_host(mu)[0]), scale * to_host(sd)[0]
+
+    def success_probability(self, points: Sequence[Any]) -> np.ndarray:
+        """P(the evaluation succeeds) at a list of points [NH18, Eq. 10]; 1 while nothing has failed."""
+        units = self._units(points)
+        if self.fitted.failures is None:
+            return np.ones(units.shape[1])
+        from surefoot.backend import ndtr
+
+        mu, sd = moments(self.fitted.failures, units)
+        return np.asarray(to_host(ndtr(-mu / sd))[0])
+
+    @property
+    def length_scales(self) -> np.ndarray:
+        """One per input of the engine, in fractions of its range: large means irrelevant."""
+        return np.asarray(1.0 / to_host(self.fitted.objective.inv_ell)[0, 0])
+
+    @property
+    def noise_sd(self) -> float:
+        """Estimated or given standard deviation of the noise."""
+        post = self.fitted.objective
+        return float(self.fitted.scale[0, 0]) * math.sqrt(float(post.lam[0] * post.s2[0]))
+
+
+@dataclass(frozen=True)
+class Result:
+    """The outcome of an optimization; attributes are also items, as with SciPy's OptimizeResult."""
+
+    x: Any  # the best point found; None if nothing succeeded
+    fun: float  # its value; NaN if nothing succeeded
+    nfev: int
+    n_failures: int
+    success: bool  # at least one evaluation succeeded
+    message: str
+    x_iters: list[Any]  # every point, in the order of evaluation
+    func_vals: np.ndarray  # every value; NaN where the evaluation failed
+    history: History
+    space: Space
+    settings: Settings
+    sign: float = 1.0
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self.keys():
+            raise KeyError(name)
+        return getattr(self, name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.keys())
+
+    def keys(self) -> list[str]:
+        """Names of the attributes."""
+        return [f.name for f in fields(self)]
+
+    def __repr__(self) -> str:
+        lines = {
+            "message": self.message,
+            "success": self.success,
+            "fun": self.fun,
+            "x": self.x,
+            "nfev": self.nfev,
+            "n_failures": self.n_failures,
+        }
+        return "\n".join(f"{name:>11}: {value}" for name, value in lines.items())
+
+    def table(self) -> list[dict[str, Any]]:
+        """One row per evaluation: number, parameters, value, best so far, status, reason, duration."""
+        rows, best = [], math.nan
+        for i, e in enumerate(self.history.evaluations):
+            if e.ok and not self.sign * best <= self.sign * e.y:  # `not <=` so that the first replaces NaN
+                best = e.y
+            point = dict(zip(self.space.names, e.x, strict=True))
+            rows.append(
+                {"number": i, **point, "value": e.y, "best": best, "status": e.status, "reason": e.reason,
+                 "duration_s": e.duration_s}
+            )  # fmt: skip
+        return rows
+
+    @cached_property
+    def model(self) -> FittedModel:
+        """The model fitted to everything evaluated; fitted on first use."""
+        ok = self.history.ok
+        if not ok.any():
+            raise InvalidInputError(
+                f"expected at least one successful evaluation to fit a model; got {self.nfev}, all failed; "
+                "try other bounds, and see table() for the reasons"
+            )
+        y = np.where(ok, self.sign * self.history.y, np.nan)
+        units = self.history.units(self.space)
+        runs = Runs(units[None], y[None], ok[None], np.zeros((1, 0, units.shape[1])), (0,))
+        fitted = fit_model(runs, self.settings, self.history.warmth, (generator(self.settings.seed, 0, self.nfev),))
+        return FittedModel(self.space, fitted, self.sign)
+
+    def success_probability(self, points: Sequence[Any]) -> np.ndarray:
+        """P(the evaluation succeeds) at a list of points, as learned from the failures."""
+        return self.model.success_probability(points)
+
+    def plot(self, path: str | None = None) -> Any:
+        """Convergence, failures and the model: a matplotlib figure, saved if a path is given."""
+        from surefoot.optimize.plots import plot_result
+
+        return plot_result(self, path)
+
+
+def make_result(space: Space, history: History, settings: Settings, sign: float, message: str) -> Result:
+    """The result of a history."""
+    y, ok = history.y, history.ok
+    best = int(np.argmin(np.where(ok, sign * y, np.inf))) if ok.any() else None
+    return Result(
+        x=None if best is None else space.to_user(history.evaluations[best].x),
+        fun=math.nan if best is None else float(y[best]),
+        nfev=len(history),
+        n_failures=int((~ok).sum()),
+        success=best is not None,
+        message=message,
+        x_iters=[space.to_user(e.x) for e in history.evaluations],
+        func_vals=y,
+        history=history,
+        space=space,
+        settings=settings,
+        sign=sign,
+    )
