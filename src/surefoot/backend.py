@@ -25,6 +25,7 @@ __all__ = [
     "Array",
     "Namespace",
     "cholesky",
+    "clip",
     "concat_rows",
     "inverse_from_triangular",
     "like",
@@ -64,6 +65,14 @@ def like(values: Any, reference: Array) -> Array:
         return values
     xp = namespace(reference)
     return xp.asarray(values, device=array_api_compat.device(reference))
+
+
+def clip(x: Array, low: Any, high: Any) -> Array:
+    """x limited to [low, high]; None: no limit. (The namespaces' own clip costs 25 microseconds a call.)"""
+    if _is_numpy(x):
+        x = x if low is None else np.maximum(x, low)
+        return x if high is None else np.minimum(x, high)
+    return x.clamp(low, high)
 
 
 # --- linear algebra -----------------------------------------------------------------------------------------

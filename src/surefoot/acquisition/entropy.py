@@ -19,7 +19,7 @@ from surefoot.gp.posterior import Posterior, cross_correlations
 from surefoot.numerics.normal import log_pi, tail_ratios
 
 N_SAMPLES = 100  # [NH18, section 4]
-_FAR = 5.0  # gamma above which h is computed from its asymptotically exact product form
+_FAR = 6.0  # gamma above which h is computed from its asymptotically exact product form
 _LOG_SQRT_2PI = 0.5 * math.log(2.0 * math.pi)
 
 
@@ -33,7 +33,7 @@ def _log_h(gamma: Array) -> tuple[Array, Array]:
     slope = -0.5 * r * (1.0 + near * near + near * r) / h
     far = gamma > _FAR
     if bool(xp.any(far)):
-        # -log Phi = Q (1 + Q/2 + ...), Q = phi rho_0 <= 3e-7: h = phi (gamma/2 + rho_0), relative error below 5e-7
+        # -log Phi = Q (1 + Q/2 + ...), Q = phi rho_0 <= 1e-9: h = phi (gamma/2 + rho_0), relative error below 1e-9
         g = xp.maximum(gamma, xp.full_like(gamma, _FAR))
         factor = 0.5 * g + tail_ratios(g)[0]
         value = xp.where(far, xp.log(factor) - 0.5 * g * g - _LOG_SQRT_2PI, value)

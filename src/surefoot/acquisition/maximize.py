@@ -13,11 +13,11 @@ from dataclasses import dataclass
 
 from surefoot.acquisition.screening import top_candidates
 from surefoot.acquisition.success import Target
-from surefoot.backend import Array, like, namespace, sq_distances
+from surefoot.backend import Array, clip, like, namespace, sq_distances
 from surefoot.numerics.quasi_newton import minimize_box
 
 N_STARTS = 4  # from the lattice, and as many from the clouds
-_F_TOL = 1e-7  # predicted gain of the log policy at which a polish ends
+_F_TOL = 1e-6  # predicted gain of the log policy at which a polish ends
 _MAX_CALLS = 50
 _MAX_STEP = 0.3
 
@@ -51,10 +51,12 @@ def maximize_by_gradient(target: Target, lattice: Array, clouds: Array, free: Ar
         x0,
         xp.where(free, 0.0, x0),
         xp.where(free, 1.0, x0),
-        first_step=xp.clip(0.3 * nearest, 1e-7, 0.1),
+        first_step=clip(0.3 * nearest, 1e-7, 0.1),
         max_step=_MAX_STEP,
         f_tol=_F_TOL,
         max_calls=_MAX_CALLS,
+        race=True,
+        max_backtracks=4,  # in a refined region sd is known to a few digits only: rounding, not a slope, stops a search
     )
     order = xp.argsort(result.f, axis=1, stable=True)
     return Proposals(x=result.x[rows, order], value=-result.f[rows, order])

@@ -12,7 +12,7 @@ Shapes    candidates x (R, m, d); the results have k columns.
 from __future__ import annotations
 
 from surefoot.acquisition.success import Target
-from surefoot.backend import Array, like, namespace, to_host
+from surefoot.backend import Array, clip, like, namespace, to_host
 from surefoot.gp.posterior import MIN_VARIANCE, cross_correlations, quick_mean
 
 _LAZY_FROM = 48  # observations; below, all the variances cost less than the bookkeeping
@@ -62,7 +62,7 @@ def _lazy(target: Target, x: Array, k: int) -> tuple[Array, Array]:
     explained = xp.zeros_like(mu)  # sum of v_i^2 over the rows done
 
     def value_at(mu: Array, explained: Array) -> Array:
-        sd = xp.sqrt(post.s2[:, None] * xp.clip(1.0 - explained, MIN_VARIANCE, None))
+        sd = xp.sqrt(post.s2[:, None] * clip(1.0 - explained, MIN_VARIANCE, None))
         return _no_nan(target.unweighted(mu, sd)[0])
 
     def weight(index: Array) -> Array:

@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-from surefoot.backend import Array, like, namespace, sq_differences, to_host
+from surefoot.backend import Array, clip, like, namespace, sq_differences, to_host
 from surefoot.gp.kernels import Kernel
 from surefoot.gp.likelihood import Data, negative_log_likelihood, select_runs
 from surefoot.numerics.quasi_newton import minimize_box
@@ -86,14 +86,14 @@ def _leave_the_wall(
 ) -> tuple[Array, Array, Array, Array, Array]:
     """Raise lam tenfold where C is not positive definite, until it is: theta, NLL, bounds, whether raised."""
     xp = namespace(theta)
-    theta = xp.clip(theta, lower, upper)
+    theta = clip(theta, lower, upper)
     nll, _ = negative_log_likelihood(theta, data, kernel, gradient=False)
     raised = ~xp.isfinite(nll)
     for _ in range(14):
         bad = ~xp.isfinite(nll)
         if not bool(xp.any(bad)):
             break
-        climbed = xp.clip(theta[..., -1] + math.log(10.0), None, 0.0)
+        climbed = clip(theta[..., -1] + math.log(10.0), None, 0.0)
         new_lam = xp.where(bad, climbed, theta[..., -1])
         theta = xp.concat([theta[..., :-1], new_lam[..., None]], axis=-1)
         top = xp.where(bad, xp.maximum(upper[..., -1], new_lam), upper[..., -1])

@@ -17,7 +17,7 @@ import math
 from dataclasses import dataclass
 
 from surefoot import backend
-from surefoot.backend import Array, namespace
+from surefoot.backend import Array, clip, namespace
 from surefoot.gp.kernels import Kernel
 
 TINY_SCALE = 1e-20  # floor of s2 for standardized y: constant data have r = 0, and log 0 is no likelihood
@@ -79,11 +79,11 @@ def profile(data: Data, L_inv: Array, lam: Array) -> tuple[Array, Array, Array, 
     rhs = xp.stack([data.y, ones], axis=-1)[:, None, :, :]  # (R, 1, n, 2)
     whitened = L_inv @ rhs  # (R, S, n, 2)
     z_y, z_1 = whitened[..., 0], whitened[..., 1]
-    c = xp.sum(z_y * z_1, axis=-1) / xp.clip(xp.sum(z_1 * z_1, axis=-1), 1e-300, None)
+    c = xp.sum(z_y * z_1, axis=-1) / clip(xp.sum(z_1 * z_1, axis=-1), 1e-300, None)
     z = z_y - c[..., None] * z_1
     zz = xp.sum(z * z, axis=-1)
     if data.noise_variance is None:
-        s2 = xp.clip(zz / data.n_points[:, None], TINY_SCALE, None)
+        s2 = clip(zz / data.n_points[:, None], TINY_SCALE, None)
     else:
         s2 = data.noise_variance[:, None] / lam
     return c, s2, z, zz

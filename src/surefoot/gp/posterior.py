@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from surefoot import backend
-from surefoot.backend import Array, namespace
+from surefoot.backend import Array, clip, namespace
 from surefoot.gp.kernels import Kernel
 from surefoot.gp.likelihood import Data, profile, regularize
 
@@ -86,7 +86,7 @@ def _moments(post: Posterior, v: Array) -> tuple[Array, Array]:
     xp = namespace(v)
     mu = post.c[:, None] + xp.squeeze(post.z[:, None, :] @ v, axis=1)
     variance = 1.0 - xp.sum(v * v, axis=1)
-    return mu, xp.sqrt(post.s2[:, None] * xp.clip(variance, MIN_VARIANCE, None))
+    return mu, xp.sqrt(post.s2[:, None] * clip(variance, MIN_VARIANCE, None))
 
 
 def moments(post: Posterior, x: Array) -> tuple[Array, Array]:

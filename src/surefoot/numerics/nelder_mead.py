@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from surefoot.backend import Array, namespace, to_host
+from surefoot.backend import Array, clip, namespace, to_host
 from surefoot.numerics.lockstep import running_part
 
 Values = Callable[[Array, "Array | None"], Array]
@@ -83,7 +83,7 @@ def _move(fun: Values, simplex: Array, f: Array, runs: Array | None) -> tuple[Ar
     worst = simplex[..., -1:, :]
     centre = xp.mean(simplex[..., :-1, :], axis=-2, keepdims=True)
     factors = xp.asarray([1.0, 2.0, 0.5, -0.5], dtype=f.dtype, device=f.device)[:, None]
-    trials = xp.clip(centre + factors * (centre - worst), 0.0, 1.0)  # reflect, expand, contract out, contract in
+    trials = clip(centre + factors * (centre - worst), 0.0, 1.0)  # reflect, expand, contract out, contract in
     f_trial = _evaluate(fun, trials, runs)
     f_r, f_e, f_out, f_in = (f_trial[..., i] for i in range(4))
     f_best, f_second, f_worst = f[..., 0], f[..., -2], f[..., -1]

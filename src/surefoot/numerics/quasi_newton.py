@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from surefoot.backend import Array, namespace, to_host
+from surefoot.backend import Array, clip, namespace, to_host
 from surefoot.numerics.lockstep import running_part
 
 RUNNING, CONVERGED, STALLED, BUDGET, BAD_START = range(5)
@@ -25,7 +25,8 @@ Objective = Callable[[Array, "Array | None"], tuple[Array, Array]]
 """(x (R', S', p), indices of the R' runs or None for all) -> f (R', S'), gradient (R', S', p)."""
 
 _ARMIJO = 1e-4
-_MAX_BACKTRACKS = 10
+_RACE_FROM = 6  # calls before a start can be dropped: its H knows the curvature by then
+_RACE_HOPE = 10.0  # times the predicted decrease: what a start may still gain
 
 
 @dataclass(frozen=True)
@@ -50,16 +51,19 @@ def minimize_box(
     max_step: float,
     f_tol: float,
     max_calls: int,
+    max_backtracks: int = 10,
+    race: bool = False,
     inv_hessian: Array | None = None,
 ) -> BoxResult:
     """Minimize `fun` over the box from every x0; see the head of the file.
 
     first_step (R, S): largest change of any variable in the first step of a cold start; max_step: of any step.
+    race: only the best start of each run matters; one that trails by more than it can hope to gain is dropped.
     """
     xp = namespace(x0)
     R, S, p = x0.shape
     lower, upper = xp.broadcast_to(lower, x0.shape), xp.broadcast_to(upper, x0.shape)
-    x = xp.clip(x0, lower, upper)
+    x = clip(x0, lower, upper)
     f, g = fun(x, None)
     eye = xp.broadcast_to(xp.eye(p, dtype=x.dtype, device=x.device), (R, S, p, p))
     cold = inv_hessian is None
@@ -85,7 +89,7 @@ def minimize_box(
         if n_calls >= max_calls:
             status = xp.where(running, BUDGET, status)
             break
-        trial = xp.clip(x + step[..., None] * d, lower, upper)
+        trial = clip(x + step[..., None] * d, lower, upper)
         f_new, g_new = _evaluate_running(fun, trial, running_host, f, g)
         n_calls += 1
 
@@ -110,12 +114,15 @@ def minimize_box(
         # --- rejected: minimizer of the parabola through f, slope, f_new, kept within [0.1, 0.5] of the step
         curvature = xp.where(finite, f_new, f) - f - slope
         ratio = -0.5 * slope / xp.where(curvature > 0.0, curvature, 1.0)
-        ratio = xp.where(finite & (curvature > 0.0), xp.clip(ratio, 0.1, 0.5), 0.2)
+        ratio = xp.where(finite & (curvature > 0.0), clip(ratio, 0.1, 0.5), 0.2)
         step = xp.where(accept, 1.0, xp.where(reject, step * ratio, step))
         n_back = xp.where(accept, 0, xp.where(reject, n_back + 1, n_back))
         # Nothing left to gain along d even by the first-order model, or too many cuts: rounding rules now.
-        stuck = reject & ((n_back >= _MAX_BACKTRACKS) | (-slope * ratio <= 0.1 * f_tol))
+        stuck = reject & ((n_back >= max_backtracks) | (-slope * ratio <= 0.1 * f_tol))
         status = xp.where(stuck, STALLED, status)
+        if race and n_calls > _RACE_FROM:
+            behind = f - xp.min(f, axis=1, keepdims=True)
+            status = xp.where((status == RUNNING) & (behind > _RACE_HOPE * (decrease + f_tol)), BUDGET, status)
     return BoxResult(x=x, f=f, g=g, inv_hessian=H, status=status, n_calls=n_calls)
 
 
