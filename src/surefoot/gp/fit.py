@@ -27,8 +27,8 @@ MIN_LAM, MAX_LAM = 1e-14, 1.0  # 1e-14: the smallest nugget that Cholesky can se
 SUBSET = 200  # cold searches use at most this many points
 REFIT_GROWTH = 1.25
 _N_OPTIMIZED = 3  # starts that are optimized in a cold search
-_COLD_TOL, _WARM_TOL = 1e-6, 1e-3  # predicted gain in nats at which a search ends
-_COLD_CALLS, _WARM_CALLS = 60, 12
+_COLD_TOL, _WARM_TOL = 1e-6, 1e-2  # predicted gain in nats at which a search ends; a warm one goes on next step
+_COLD_CALLS, _WARM_CALLS = 60, 8
 _STEP = 2.0  # a hyperparameter changes by at most e^2 at once
 
 
