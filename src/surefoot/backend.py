@@ -8,7 +8,10 @@ Shapes   Leading axes are batches; matrices are the last two. Nothing here raise
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import math
+from collections.abc import Iterator
 from typing import Any, cast
 
 import array_api_compat
@@ -17,9 +20,12 @@ import numpy as np
 import scipy.linalg.lapack as lapack
 import scipy.special as special
 from scipy.linalg.blas import dtrmm
+from threadpoolctl import ThreadpoolController
 
 Array = Any  # numpy.ndarray or torch.Tensor; both follow the array API standard
 Namespace = Any
+
+SERIAL_BELOW = 800  # order of the matrices from which several BLAS threads are used
 
 __all__ = [
     "Array",
@@ -27,6 +33,7 @@ __all__ = [
     "cholesky",
     "clip",
     "concat_rows",
+    "engine",
     "inverse_from_triangular",
     "like",
     "log_ndtr",
@@ -65,6 +72,24 @@ def like(values: Any, reference: Array) -> Array:
         return values
     xp = namespace(reference)
     return xp.asarray(values, device=array_api_compat.device(reference))
+
+
+@functools.cache
+def _thread_pools() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+@contextlib.contextmanager
+def engine(n: int) -> Iterator[None]:
+    """Run the engine on matrices of order n: with the BLAS threads that pay, and without floating-point warnings.
+
+    Below SERIAL_BELOW one thread: threads that wait for each other on small matrices cost more than they do (on a
+    busy machine a suggestion of 0.1 s was seen to take 30 s with one thread per core). Infinities and NaN are
+    handled where they arise, by a status or a rejected step; NumPy need not tell the user of them.
+    """
+    limit = _thread_pools().limit(limits=1, user_api="blas") if n < SERIAL_BELOW else contextlib.nullcontext()
+    with limit, np.errstate(all="ignore"):
+        yield
 
 
 def clip(x: Array, low: Any, high: Any) -> Array:

@@ -155,7 +155,7 @@ def _direction(
     d = xp.where(downhill[..., None], d, -g_free)
     decrease = 0.5 * xp.where(downhill, -slope, xp.sum(g_free * g_free, axis=-1))
     longest = xp.max(xp.abs(d), axis=-1)
-    d = d * (xp.minimum(limit / xp.where(longest > 0.0, longest, 1.0), xp.ones_like(longest)))[..., None]
+    d = d * (limit / xp.where(longest > limit, longest, limit))[..., None]
     return d, decrease
 
 

@@ -17,7 +17,7 @@ from surefoot.acquisition.maximize import Proposals, maximize_by_gradient
 from surefoot.acquisition.paper_search import N_UNIFORM, maximize_as_the_paper
 from surefoot.acquisition.registry import Step, policy_at
 from surefoot.acquisition.success import Target
-from surefoot.backend import Array, like, namespace, to_host
+from surefoot.backend import Array, engine, like, namespace, to_host
 from surefoot.errors import SpaceExhaustedError
 from surefoot.failures.label_regression import failure_model
 from surefoot.gp.fit import Fit, FitState, fit
@@ -146,6 +146,11 @@ def suggest(
     space: Space, runs: Runs, number: int, settings: Settings, warmth: Warmth, reference: Array = HOST
 ) -> Suggestion:
     """The next point of every run; `number` counts all points asked for before."""
+    with engine(runs.X.shape[1]):
+        return _suggest(space, runs, number, settings, warmth, reference)
+
+
+def _suggest(space: Space, runs: Runs, number: int, settings: Settings, warmth: Warmth, reference: Array) -> Suggestion:
     R = len(runs.run_ids)
     if number < settings.n_init:
         x = np.stack([initial_design(space, settings, run)[number] for run in runs.run_ids])
@@ -167,7 +172,10 @@ def suggest(
         xp = namespace(believed)
         f_best = xp.minimum(f_best, xp.min(believed, axis=1, keepdims=True))
         post = add_points(post, pending)
-    score = policy.prepare(Step(post, f_best, generators, settings.kappa))
+    prepare = policy.prepare
+    if policy.exact_as is not None and settings.search == "gradient" and model.failures is None:
+        prepare = policy.exact_as
+    score = prepare(Step(post, f_best, generators, settings.kappa))
     y_worst = np.where(runs.ok, (np.where(runs.ok, runs.y, 0.0) - model.shift) / model.scale, -np.inf)
     worst = like(y_worst.max(axis=1, keepdims=True), reference)
     target = Target(policy, score, post, f_best, model.failures, None if model.failures is None else worst)
