@@ -19,7 +19,7 @@ from surefoot.gp.posterior import Posterior, cross_correlations
 from surefoot.numerics.normal import log_pi, tail_ratios
 
 N_SAMPLES = 100  # [NH18, section 4]
-_FAR = 6.0  # gamma above which h is computed from its asymptotically exact product form
+_FAR = 6.0  # |gamma| above which h is computed from the tail ratios
 _LOG_SQRT_2PI = 0.5 * math.log(2.0 * math.pi)
 
 
@@ -29,8 +29,14 @@ def _log_h(gamma: Array) -> tuple[Array, Array]:
     near = xp.minimum(gamma, xp.full_like(gamma, _FAR))
     log_Phi, r = log_pi(near)
     h = 0.5 * near * r - log_Phi
-    value = xp.log(h)
-    slope = -0.5 * r * (1.0 + near * near + near * r) / h
+    slope = -0.5 * r * (1.0 + near * near + near * r)
+    below = gamma < -_FAR
+    if bool(xp.any(below)):  # in terms of the tail ratios nothing cancels
+        t = xp.where(below, -gamma, _FAR)
+        rho_0, rho_1, rho_2 = tail_ratios(t)
+        h = xp.where(below, _LOG_SQRT_2PI - xp.log(rho_0) - 0.5 * t * rho_1, h)
+        slope = xp.where(below, -rho_1 * rho_2 / rho_0, slope)
+    value, slope = xp.log(h), slope / h
     far = gamma > _FAR
     if bool(xp.any(far)):
         # -log Phi = Q (1 + Q/2 + ...), Q = phi rho_0 <= 1e-9: h = phi (gamma/2 + rho_0), relative error below 1e-9

@@ -57,7 +57,7 @@ class Target:
             return value, by_mu, by_sd
         xp = namespace(mu)
         assert self.y_worst is not None  # set together with `success`
-        floor, _, _ = self.score(self.y_worst + 0.0 * mu, 0.0 * sd)
+        floor, _, _ = self.score(self.y_worst + 0.0 * mu, 1e-9 * sd)  # sd = 0, but safe to divide by
         shifted = value - floor
         inside = shifted > _TINY
         safe = xp.where(inside, shifted, _TINY)

@@ -26,7 +26,8 @@ MIN_ELL, MAX_ELL = 5e-3, 20.0  # in the unit cube: 1/200 of a side; 20 sides is 
 MIN_LAM, MAX_LAM = 1e-14, 1.0  # 1e-14: the smallest nugget that Cholesky can see at n = 100
 SUBSET = 200  # cold searches use at most this many points
 REFIT_GROWTH = 1.25
-_N_OPTIMIZED = 3  # starts that are optimized in a cold search
+N_RANDOM_STARTS = 16  # of a cold search, beside a grid of isotropic ones
+_N_OPTIMIZED = 8  # starts that are optimized in a cold search, racing
 _COLD_TOL, _WARM_TOL = 1e-6, 1e-2  # predicted gain in nats at which a search ends; a warm one goes on next step
 _COLD_CALLS, _WARM_CALLS = 60, 8
 _STEP = 2.0  # a hyperparameter changes by at most e^2 at once
@@ -76,7 +77,7 @@ def cold_starts(d: int, uniforms: Array) -> Array:
     grid = [[math.log(ell * stretch)] * d + [math.log(lam)] for lam in (1e-8, 1e-3) for ell in (0.1, 0.25, 0.6, 1.5)]
     fixed = xp.asarray(grid, dtype=uniforms.dtype, device=uniforms.device)
     fixed = xp.broadcast_to(fixed[None], (R, *fixed.shape))
-    log_ell = math.log(0.05 * stretch) + uniforms[..., :d] * math.log(3.0 / 0.05)
+    log_ell = math.log(0.02 * stretch) + uniforms[..., :d] * math.log(3.0 / 0.02)
     log_lam = math.log(1e-10) + uniforms[..., d:] * math.log(1e-2 / 1e-10)
     return xp.concat([fixed, xp.concat([log_ell, log_lam], axis=-1)], axis=1)
 
@@ -121,7 +122,7 @@ def _cold(
         starts = xp.concat([extra[:, None, :], starts], axis=1)
     lower, upper = _bounds(data, estimate_noise, starts.shape[1])
     starts, nll, lower, upper, raised = _leave_the_wall(starts, data, kernel, lower, upper)
-    order = xp.argsort(nll, axis=1)[:, :_N_OPTIMIZED]  # (R, 3)
+    order = xp.argsort(nll, axis=1, stable=True)[:, :_N_OPTIMIZED]  # (R, 8)
     rows = like(range(starts.shape[0]), starts)[:, None]
 
     def objective(theta: Array, runs: Array | None) -> tuple[Array, Array]:
@@ -136,6 +137,7 @@ def _cold(
         max_step=_STEP,
         f_tol=_COLD_TOL,
         max_calls=_COLD_CALLS,
+        race=True,
     )
     best = xp.argmin(result.f, axis=1)
     chosen = order[like(range(order.shape[0]), order), best]

@@ -96,7 +96,8 @@ def negative_log_likelihood(theta: Array, data: Data, kernel: Kernel, gradient: 
     n = data.y.shape[-1]
     w = xp.exp(-2.0 * theta[..., : p - 1])  # 1 / ell^2, (R, S, d)
     lam = xp.exp(theta[..., p - 1])  # (R, S)
-    r2 = xp.reshape(w @ data.sq_diff, (R, S, n, n))
+    # One product per start, not one for all: its rounding then does not depend on how many starts still run.
+    r2 = xp.reshape(w[:, :, None, :] @ data.sq_diff[:, None], (R, S, n, n))
     C, slope = kernel.value_and_slope(r2)
     L, ok = backend.cholesky(regularize(C, lam, data.mask))
     half_log_det = xp.sum(xp.log(xp.linalg.diagonal(L)), axis=-1)
@@ -126,7 +127,7 @@ def negative_log_likelihood(theta: Array, data: Data, kernel: Kernel, gradient: 
     if data.mask is not None:
         weight *= data.mask[:, None, :, None]
         weight *= data.mask[:, None, None, :]
-    sums = data.sq_diff @ xp.matrix_transpose(xp.reshape(weight, (R, S, n * n)))  # (R, d, S)
-    d_ell = 2.0 * w * xp.matrix_transpose(sums)
+    sums = data.sq_diff[:, None] @ xp.reshape(weight, (R, S, n * n, 1))  # (R, S, d, 1)
+    d_ell = 2.0 * w * sums[..., 0]
     grad = xp.concat([d_ell, d_lam[..., None]], axis=-1)
     return nll, xp.where(xp.isfinite(nll)[..., None], grad, 0.0)

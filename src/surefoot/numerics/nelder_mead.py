@@ -55,26 +55,34 @@ def minimize_simplex(fun: Values, x0: Array, *, f_tol: float, max_iterations: in
         order = xp.argsort(f, axis=-1, stable=True)
         f = xp.take_along_axis(f, order, axis=-1)
         simplex = xp.take_along_axis(simplex, xp.broadcast_to(order[..., None], simplex.shape), axis=2)
-        spread = f[..., -1] - f[..., 0]
-        done = ~(spread > f_tol * xp.abs(f[..., 0]))  # NaN (inf - inf) is flat too: nothing to follow
+        done = _is_flat(f[..., 0], f[..., -1], f_tol)
         running = to_host(~done)
         if not running.any():
             break
         part = running_part(running, x0)
+        # Finished simplices that fill the rectangle are moved along, but stay as they are.
         if part is None:
-            simplex, f, calls = _move(fun, simplex, f, None)
+            moved, f_moved, calls = _move(fun, simplex, f, None)
+            simplex = xp.where(done[..., None, None], simplex, moved)
+            f = xp.where(done[..., None], f, f_moved)
         else:
             at = (part.rows, part.columns)
             moved, f_moved, calls = _move(fun, simplex[at], f[at], part.runs)
-            still = (~done)[at]  # finished ones that fill the rectangle stay as they are
             simplex, f = xp.asarray(simplex, copy=True), xp.asarray(f, copy=True)
-            simplex[at] = xp.where(still[..., None, None], moved, simplex[at])
-            f[at] = xp.where(still[..., None], f_moved, f[at])
+            simplex[at] = xp.where(done[at][..., None, None], simplex[at], moved)
+            f[at] = xp.where(done[at][..., None], f[at], f_moved)
         n_calls += calls
     best = xp.argmin(f, axis=-1)[..., None]
     x = xp.take_along_axis(simplex, xp.broadcast_to(best[..., None], (R, S, 1, d)), axis=2)[:, :, 0]
-    converged = ~((xp.max(f, axis=-1) - xp.min(f, axis=-1)) > f_tol * xp.abs(xp.min(f, axis=-1)))
-    return SimplexResult(x, xp.take_along_axis(f, best, axis=-1)[..., 0], converged, n_calls)
+    f_best = xp.take_along_axis(f, best, axis=-1)[..., 0]
+    return SimplexResult(x, f_best, _is_flat(f_best, xp.max(f, axis=-1), f_tol), n_calls)
+
+
+def _is_flat(f_best: Array, f_worst: Array, f_tol: float) -> Array:
+    """Whether a simplex has converged; one without any finite value has nothing to follow either."""
+    xp = namespace(f_best)
+    spread = f_worst - xp.where(xp.isfinite(f_best), f_best, 0.0)
+    return ~xp.isfinite(f_best) | (spread <= f_tol * xp.abs(f_best))
 
 
 def _move(fun: Values, simplex: Array, f: Array, runs: Array | None) -> tuple[Array, Array, int]:

@@ -73,8 +73,8 @@ def minimize_box(
     )  # H is still the identity: scale it when s, y are known
     limit = xp.broadcast_to(xp.asarray(first_step, dtype=x.dtype, device=x.device), (R, S)) if cold else max_step
 
-    f = xp.where(xp.isfinite(f), f, xp.inf)
     status = xp.where(xp.isfinite(f), RUNNING, BAD_START)
+    f = xp.where(xp.isfinite(f), f, 0.0)  # finite everywhere inside the loop
     d, decrease = _direction(xp, x, g, H, lower, upper, limit)
     status = xp.where((status == RUNNING) & (decrease <= f_tol), CONVERGED, status)
     step = xp.ones_like(f)
@@ -91,11 +91,12 @@ def minimize_box(
             break
         trial = clip(x + step[..., None] * d, lower, upper)
         f_new, g_new = _evaluate_running(fun, trial, running_host, f, g)
+        finite = xp.isfinite(f_new)
+        f_new = xp.where(finite, f_new, f)
         n_calls += 1
 
         s = trial - x
         slope = xp.sum(g * s, axis=-1)
-        finite = xp.isfinite(f_new)
         accept = running & finite & (f_new <= f + _ARMIJO * slope)
         reject = running & ~accept
 
@@ -112,7 +113,7 @@ def minimize_box(
         status = xp.where(done, CONVERGED, status)
 
         # --- rejected: minimizer of the parabola through f, slope, f_new, kept within [0.1, 0.5] of the step
-        curvature = xp.where(finite, f_new, f) - f - slope
+        curvature = f_new - f - slope
         ratio = -0.5 * slope / xp.where(curvature > 0.0, curvature, 1.0)
         ratio = xp.where(finite & (curvature > 0.0), clip(ratio, 0.1, 0.5), 0.2)
         step = xp.where(accept, 1.0, xp.where(reject, step * ratio, step))
@@ -123,6 +124,7 @@ def minimize_box(
         if race and n_calls > _RACE_FROM:
             behind = f - xp.min(f, axis=1, keepdims=True)
             status = xp.where((status == RUNNING) & (behind > _RACE_HOPE * (decrease + f_tol)), BUDGET, status)
+    f = xp.where(status == BAD_START, xp.inf, f)
     return BoxResult(x=x, f=f, g=g, inv_hessian=H, status=status, n_calls=n_calls)
 
 
@@ -154,6 +156,10 @@ def _direction(
     downhill = slope < 0.0
     d = xp.where(downhill[..., None], d, -g_free)
     decrease = 0.5 * xp.where(downhill, -slope, xp.sum(g_free * g_free, axis=-1))
+    # Cutting off a step at the box can turn it uphill unless H is diagonal: then use its diagonal.
+    kept = xp.sum(g_free * (clip(x + d, lower, upper) - x), axis=-1)
+    lost = kept > 0.1 * xp.sum(g_free * d, axis=-1)
+    d = xp.where(lost[..., None], -xp.linalg.diagonal(H) * g_free, d)
     longest = xp.max(xp.abs(d), axis=-1)
     d = d * (limit / xp.where(longest > limit, longest, limit))[..., None]
     return d, decrease

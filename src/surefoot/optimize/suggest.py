@@ -20,7 +20,7 @@ from surefoot.acquisition.success import Target
 from surefoot.backend import Array, engine, like, namespace, to_host
 from surefoot.errors import SpaceExhaustedError
 from surefoot.failures.label_regression import failure_model
-from surefoot.gp.fit import Fit, FitState, fit
+from surefoot.gp.fit import N_RANDOM_STARTS, Fit, FitState, fit
 from surefoot.gp.kernels import get_kernel
 from surefoot.gp.likelihood import make_data
 from surefoot.gp.posterior import Posterior, add_points, condition, moments
@@ -33,7 +33,6 @@ from surefoot.optimize.space import Space
 
 HOST = np.zeros(0)  # stands for "NumPy, on the host"
 MATERIAL_NOISE = 1e-4  # noise variance over the variance of y above which f_best is a posterior mean
-_N_RANDOM_STARTS = 4
 _DESIGN_STREAM = 2**31  # the iteration number under which the initial design is drawn
 
 
@@ -83,7 +82,7 @@ def fit_model(runs: Runs, settings: Settings, warmth: Warmth, generators: Genera
     kernel = get_kernel(settings.kernel)
     y, shift, scale = standardize(runs.y, runs.ok)
     p = runs.X.shape[-1] + 1
-    uniforms = like(np.stack([rng.random((2, _N_RANDOM_STARTS, p)) for rng in generators]), reference)
+    uniforms = like(np.stack([rng.random((2, N_RANDOM_STARTS, p)) for rng in generators]), reference)
     all_ok = bool(runs.ok.all())
     fixed = settings.noise not in (NOISE_ESTIMATED, 0)
     # far below the floor of lam a fixed noise is no noise

@@ -1,0 +1,76 @@
+"""What every kernel keeps to."""
+
+import numpy as np
+import pytest
+
+from surefoot.backend import sq_distances
+from surefoot.errors import UnknownNameError
+from surefoot.gp.kernels import KERNELS, get_kernel
+
+each_kernel = pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS.keys())
+R2 = np.concatenate([[0.0], np.logspace(-12, 4, 200)])
+
+
+@each_kernel
+def test_the_correlation_of_a_point_with_itself_is_one(kernel):
+    assert kernel.value(np.zeros(1))[0] == 1.0
+
+
+@each_kernel
+def test_both_forms_give_the_same_value(kernel):
+    np.testing.assert_array_equal(kernel.value(R2.copy()), kernel.value_and_slope(R2.copy())[0])
+
+
+@each_kernel
+def test_the_correlation_falls_strictly_with_distance(kernel):
+    r2 = np.concatenate([[0.0], np.logspace(-10, 2.5, 200)])
+    assert (np.diff(kernel.value(r2)) < 0.0).all()
+
+
+@each_kernel
+def test_the_correlation_lies_between_zero_and_one(kernel):
+    k = kernel.value(R2.copy())
+    assert k.min() >= 0.0
+    assert k.max() <= 1.0
+
+
+@each_kernel
+def test_the_slope_is_negative_and_finite_down_to_distance_zero(kernel):
+    _, slope = kernel.value_and_slope(np.concatenate([[0.0], np.logspace(-300, 2, 100)]))
+    assert np.isfinite(slope).all()
+    assert (slope < 0.0).all()
+
+
+@each_kernel
+@pytest.mark.parametrize("r2", [1e-3, 0.1, 1.0, 9.0, 60.0])
+def test_the_slope_leaves_a_remainder_of_order_two(kernel, r2):
+    steps = r2 * np.logspace(-3.0, -1.5, 6)
+    value, slope = (a[0] for a in kernel.value_and_slope(np.array([r2])))
+    remainders = np.abs(kernel.value(r2 + steps) - value - steps * slope)
+    assert np.polyfit(np.log(steps), np.log(remainders), 1)[0] == pytest.approx(2.0, abs=0.1)
+
+
+@each_kernel
+@pytest.mark.parametrize("d", [1, 2, 5, 20])
+def test_gram_matrices_of_random_points_are_positive_definite(kernel, d):
+    x = np.random.default_rng(d).random((4, 40, d)) / (0.03 if d == 1 else 0.2 * np.sqrt(d))
+    eigenvalues = np.linalg.eigvalsh(kernel.value(sq_distances(x, x)))
+    assert eigenvalues.min() > 0.0
+
+
+@each_kernel
+@pytest.mark.parametrize("d", [1, 3])
+def test_gram_matrices_of_crowded_points_are_semidefinite_to_rounding(kernel, d):
+    x = np.random.default_rng(d).random((2, 100, d))
+    eigenvalues = np.linalg.eigvalsh(kernel.value(sq_distances(x, x)))
+    assert eigenvalues.min() > -1e-13
+
+
+@each_kernel
+def test_a_kernel_is_found_by_its_name(kernel):
+    assert get_kernel(kernel.name) is kernel
+
+
+def test_an_unknown_kernel_is_refused_with_the_names_there_are():
+    with pytest.raises(UnknownNameError, match="'se'"):
+        get_kernel("cubic")
