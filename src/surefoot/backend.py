@@ -25,7 +25,7 @@ from threadpoolctl import ThreadpoolController
 Array = Any  # numpy.ndarray or torch.Tensor; both follow the array API standard
 Namespace = Any
 
-SERIAL_BELOW = 800  # order of the matrices from which several BLAS threads are used
+SERIAL_BELOW = 2000  # order of the matrices from which several BLAS threads are used
 
 __all__ = [
     "Array",

@@ -6,7 +6,7 @@ Method    Projected BFGS on theta = (log ell, log lam); mean and scale are profi
           and the best few optimized; above SUBSET points that happens on a subset, and the winner is
           polished on all the data.
           A cold search is repeated whenever n has grown by a quarter, against being trapped for ever.
-Noise     lam = sigma^2/sigma_f^2 is estimated within [MIN_LAM, MAX_LAM], or held at the floor (no noise). Where the
+Noise     lam = sigma^2/sigma_f^2 is estimated within [min_lam(n), MAX_LAM], or held at the floor (no noise). Where the
           correlation matrix is not positive definite the likelihood is -inf; a start that lies there climbs
           a ladder of lam until it leaves, and `jitter_raised` says so.
 Shapes    theta (R, p), p = d + 1; starts (R, S, p).
@@ -52,11 +52,20 @@ class Fit:
     state: FitState
 
 
+def min_lam(n: int) -> float:
+    """The floor of lam at n points: Cholesky's rounding errors grow with the norm of C, which is up to n.
+
+    Below it the factorization fails here and works there by luck, and the search runs into a ragged wall.
+    """
+    return MIN_LAM * max(1.0, n / 100.0)
+
+
 def _bounds(data: Data, estimate_noise: bool, n_starts: int) -> tuple[Array, Array]:
     xp = namespace(data.X)
-    R, _, d = data.X.shape
-    highest = MAX_LAM if estimate_noise or data.noise_variance is not None else MIN_LAM
-    lower = [math.log(MIN_ELL)] * d + [math.log(MIN_LAM)]
+    R, n, d = data.X.shape
+    lowest = min_lam(n)
+    highest = MAX_LAM if estimate_noise or data.noise_variance is not None else lowest
+    lower = [math.log(MIN_ELL)] * d + [math.log(lowest)]
     upper = [math.log(MAX_ELL)] * d + [math.log(highest)]
     kwargs = {"dtype": data.X.dtype, "device": data.X.device}
     shape = (R, n_starts, d + 1)
