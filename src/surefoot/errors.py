@@ -20,6 +20,18 @@ class SpaceExhaustedError(SurefootError):
     """Every point of a finite space has been evaluated: nothing new can be suggested."""
 
 
+class TooManyFailuresError(SurefootError):
+    """So many evaluations failed that going on makes no sense; `result` holds everything evaluated."""
+
+    def __init__(self, message: str, result: object = None) -> None:
+        super().__init__(message)
+        self.result = result
+
+
+class WorkersLostError(SurefootError):
+    """The executor broke: it takes no more work, and what was under way is lost (not learned from)."""
+
+
 class MissingExtraError(SurefootError, ImportError):
     """An optional dependency is needed; the message names the extra to install."""
 

@@ -11,7 +11,7 @@ Shapes    x (R, m, d), values (R, m), gradients (R, m, d).
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from surefoot.acquisition.improvement import Partials, log_pi
 from surefoot.acquisition.registry import Policy, Score
@@ -31,23 +31,28 @@ class Target:
     f_best: Array  # (R, 1)
     success: Posterior | None = None  # posterior of the failure labels; None: nothing has failed
     y_worst: Array | None = None  # (R, 1) worst observation; with `success` only
+    link: Callable[[Array, Array], Partials] | None = None  # moments of `success` to log P; None: label regression
 
     @property
     def is_log(self) -> bool:
         """Whether values are logarithms of a positive quantity."""
         return self.policy.is_log or self.success is not None
 
+    @property
+    def _link(self) -> Callable[[Array, Array], Partials]:
+        return self.link if self.link is not None else lambda h_hat, s_h: log_pi(h_hat, s_h, 0.0)
+
     def select(self, runs: Array | None) -> Target:
         """The same for some runs only (None: all)."""
         if runs is None:
             return self
-        return Target(
-            self.policy,
-            self.score.select(runs),
-            select_runs(self.post, runs),
-            self.f_best[runs],
-            None if self.success is None else select_runs(self.success, runs),
-            None if self.y_worst is None else self.y_worst[runs],
+        return replace(
+            self,
+            score=self.score.select(runs),
+            post=select_runs(self.post, runs),
+            f_best=self.f_best[runs],
+            success=None if self.success is None else select_runs(self.success, runs),
+            y_worst=None if self.y_worst is None else self.y_worst[runs],
         )
 
     def unweighted(self, mu: Array, sd: Array) -> Partials:
@@ -67,7 +72,7 @@ class Target:
         """log P(success) at x, (R, m); 0 while nothing has failed."""
         if self.success is None:
             return 0.0 * x[..., 0]
-        value, _, _ = log_pi(*moments(self.success, x), 0.0)
+        value, _, _ = self._link(*moments(self.success, x))
         return value
 
     def values(self, x: Array) -> Array:
@@ -84,7 +89,7 @@ class Target:
         """The weighted score at x and its gradient: the chain rule through (mu, sd), written once."""
         value, gradient = _chain(self.unweighted, self.post, x)
         if self.success is not None:
-            log_p, d_log_p = _chain(lambda mu, sd: log_pi(mu, sd, 0.0), self.success, x)
+            log_p, d_log_p = _chain(self._link, self.success, x)
             value, gradient = value + log_p, gradient + d_log_p
         return value, gradient
 

@@ -12,6 +12,7 @@ from surefoot.gp.fit import Fit, FitState, fit
 from surefoot.gp.kernels import Kernel
 from surefoot.gp.likelihood import make_data
 from surefoot.gp.posterior import Posterior, condition
+from surefoot.numerics.normal import log_pi
 
 
 def failure_model(
@@ -22,3 +23,10 @@ def failure_model(
     data = make_data(X, labels, seen)
     result = fit(data, kernel, estimate_noise=True, uniforms=uniforms, state=state)
     return condition(data, result.theta, kernel), result
+
+
+def log_success(h_hat: Array, s_h: Array) -> tuple[Array, Array, Array]:
+    """log Phi(0 | h_hat, s_h^2) and its partials in the moments of the labels [NH18, Eq. 10]."""
+    t = -h_hat / s_h
+    value, slope = log_pi(t)
+    return value, -slope / s_h, -t * slope / s_h

@@ -26,7 +26,7 @@ class Evaluation:
 
     x: tuple[Value, ...]
     y: float  # NaN when it failed
-    status: Literal["ok", "failed"] = "ok"
+    status: Literal["ok", "failed", "transient"] = "ok"  # transient: lost, and teaches nothing
     reason: str = ""  # why it failed
     duration_s: float = math.nan
 
@@ -67,6 +67,11 @@ class History:
     def ok(self) -> np.ndarray:
         """Which evaluations succeeded, (n,)."""
         return np.asarray([e.ok for e in self.evaluations], dtype=bool)
+
+    @property
+    def seen(self) -> np.ndarray:
+        """Which evaluations teach something: all but the transient failures, (n,)."""
+        return np.asarray([e.status != "transient" for e in self.evaluations], dtype=bool)
 
     def units(self, space: Space) -> np.ndarray:
         """All points in the unit cube, (n, D)."""

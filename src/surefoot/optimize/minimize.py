@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import math
+import warnings
+from collections import Counter
 from collections.abc import Callable
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from surefoot.errors import InvalidInputError, SpaceExhaustedError
-from surefoot.optimize.evaluate import evaluate
+from surefoot.errors import (
+    InvalidInputError,
+    SpaceExhaustedError,
+    SurefootWarning,
+    TooManyFailuresError,
+    WorkersLostError,
+)
+from surefoot.optimize.evaluate import Guard, evaluate
 from surefoot.optimize.history import Evaluation, History, history_of
 from surefoot.optimize.optimizer import Optimizer, sequence_of_points
 from surefoot.optimize.progress import Progress
@@ -36,6 +45,12 @@ def minimize(
     callback: Callback | None = None,
     executor: Executor | None = None,
     n_workers: int | None = None,
+    timeout: float | None = None,
+    isolate: str | None = None,
+    memory_limit_mb: float | None = None,
+    retry_on: type[BaseException] | tuple[type[BaseException], ...] = (),
+    n_retries: int = 2,
+    max_failures: int | float | None = 50,
     progress: bool = False,
     **settings: Any,
 ) -> Result:
@@ -54,8 +69,15 @@ def minimize(
     history   of an earlier result: 50 evaluations = 25, saved and loaded, and 25 more
     callback  called with the result so far after each evaluation; StopIteration stops the run
     executor  any concurrent.futures.Executor, for parallel evaluations, n_workers at a time
+    timeout   seconds an evaluation may take; then it is stopped (it runs in a process of its own) and has failed
+    isolate   "process": every evaluation in a process of its own; a segmentation fault, os._exit, sys.exit or lack of
+              memory is then a failed evaluation. memory_limit_mb: what it may add to the memory in use
+    retry_on  exceptions that are transient (say, OSError): tried again n_retries times, and never learned from
+    max_failures  TooManyFailuresError after so many failures in a row; a float: when that share of all
+              evaluations after the initial design has failed; None: never
     progress  show a progress bar
-    settings  search="gradient" or "paper", design, kappa, learn_failures
+    settings  search="gradient" or "paper", failures="label-regression", "laplace", "ep", "impute" or "ignore",
+              design, kappa
     """
     space = Space.of(bounds)
     if not callable(fun):
@@ -72,12 +94,17 @@ def minimize(
         history=history,
         **settings,
     )
+    if not isinstance(retry_on, tuple):
+        retry_on = (retry_on,)
+    guard = Guard(timeout, isolate, memory_limit_mb, retry_on, n_retries)
+    check_max_failures(max_failures)
     queue = _given_points(optimizer, space, x0, y0)
     message = f"all {n_evals} evaluations done"
     with Progress(n_evals, shown=progress) as bar:
 
         def report(evaluation: Evaluation) -> None:
             bar.update(optimizer.history)
+            stop_if_hopeless(optimizer, max_failures)
             if callback is not None:
                 callback(optimizer.result("running"))
 
@@ -85,15 +112,18 @@ def minimize(
             if executor is None:
                 while len(optimizer.history) < n_evals:
                     x = queue.pop(0) if queue else space.validate(optimizer.ask())
-                    evaluation = evaluate(fun, space, x)
+                    evaluation = evaluate(fun, space, x, guard)
                     optimizer._record(evaluation)
                     report(evaluation)
             else:
-                _in_parallel(fun, space, optimizer, queue, n_evals, executor, n_workers, report)
+                _in_parallel(fun, space, optimizer, queue, n_evals, executor, n_workers, guard, report)
         except StopIteration:
             message = "stopped by the callback"
         except SpaceExhaustedError:
             message = f"every point of the space has been evaluated ({len(optimizer.history)})"
+        except WorkersLostError as error:
+            warnings.warn(str(error), SurefootWarning, stacklevel=2)
+            message = "stopped: the workers were lost; every finished evaluation is kept"
         except KeyboardInterrupt:
             message = "interrupted from the keyboard; every finished evaluation is kept"
     if len(optimizer.history) <= optimizer.settings.n_init and not message.startswith(("stopped", "interr")):
@@ -120,6 +150,7 @@ def _in_parallel(
     n_evals: int,
     executor: Executor,
     n_workers: int | None,
+    guard: Guard,
     report: Callable[[Evaluation], None],
 ) -> None:
     """Keep n_workers evaluations under way; each end is told at once and replaced by a new suggestion."""
@@ -129,22 +160,69 @@ def _in_parallel(
         while len(optimizer.history) < n_evals:
             while len(running) < n_workers and len(optimizer.history) + len(running) < n_evals:
                 try:
-                    x = queue.pop(0) if queue else space.validate(optimizer.ask())
+                    if queue:
+                        x = queue.pop(0)
+                        optimizer.mark_pending(x)
+                    else:
+                        x = space.validate(optimizer.ask())
                 except SpaceExhaustedError:
                     if not running:
                         raise
                     break
-                running[executor.submit(evaluate, fun, space, x)] = x
+                running[executor.submit(evaluate, fun, space, x, guard)] = x
             done, _ = wait(running, return_when=FIRST_COMPLETED)
             for future in done:
                 x = running.pop(future)
                 error = future.exception()
                 if error is None:
                     evaluation = future.result()
-                else:  # the worker died, or the function could not be sent to it
-                    evaluation = Evaluation(x, float("nan"), "failed", f"{type(error).__name__}: {error}")
+                elif isinstance(error, BrokenExecutor):
+                    # Nobody knows which evaluation killed the pool, and it takes no more work.
+                    reason = f"{type(error).__name__}: {error} (the worker was lost)"
+                    optimizer._record(Evaluation(x, math.nan, "transient", reason))
+                    for other in running.values():
+                        optimizer._record(Evaluation(other, math.nan, "transient", reason))
+                    running.clear()
+                    raise WorkersLostError(
+                        "expected workers that stay alive; a worker process died and the executor takes no more "
+                        "work; try isolate='process', which keeps the death of an evaluation to itself"
+                    ) from error
+                else:  # the function could not be sent, or its value not be returned
+                    evaluation = Evaluation(x, math.nan, "failed", f"{type(error).__name__}: {error}")
                 optimizer._record(replace(evaluation, x=x))
                 report(evaluation)
     finally:
         for future in running:
             future.cancel()
+
+
+def check_max_failures(limit: int | float | None) -> None:
+    """Raise unless it is None, a count of at least 1 or a share in (0, 1]."""
+    is_count = isinstance(limit, int) and not isinstance(limit, bool) and limit >= 1
+    is_share = isinstance(limit, float) and 0.0 < limit <= 1.0
+    if not (limit is None or is_count or is_share):
+        raise InvalidInputError(
+            f"expected max_failures as a count (int), a share in (0, 1] (float) or None; got {limit!r}; try 50 or 0.9"
+        )
+
+
+def stop_if_hopeless(optimizer: Optimizer, limit: int | float | None) -> None:
+    """Raise TooManyFailuresError when the failures exceed the limit of `minimize`."""
+    ok = optimizer.history.ok
+    if limit is None or ok[-1]:
+        return
+    if isinstance(limit, int):
+        hopeless = len(ok) >= limit and not ok[-limit:].any()
+        what = f"the last {limit} evaluations all failed"
+    else:
+        hopeless = len(ok) > optimizer.settings.n_init and float(np.mean(~ok)) >= limit
+        what = f"{int((~ok).sum())} of {len(ok)} evaluations failed"
+    if not hopeless:
+        return
+    reasons = Counter(e.reason for e in optimizer.history.evaluations if not e.ok)
+    common = "; ".join(f"{reason} ({count})" for reason, count in reasons.most_common(3))
+    raise TooManyFailuresError(
+        f"expected some evaluations to succeed; {what}, of {len(ok)} tried, {int(ok.sum())} succeeded; most often: "
+        f"{common}; try other bounds, x0 at a point that works, or max_failures=None",
+        optimizer.result("too many failures"),
+    )

@@ -11,7 +11,7 @@ from typing import Any, overload
 import numpy as np
 
 from surefoot.errors import InvalidInputError, NumericalWarning
-from surefoot.optimize.evaluate import outcome
+from surefoot.optimize.evaluate import as_evaluation
 from surefoot.optimize.history import Evaluation, History
 from surefoot.optimize.result import Result, make_result
 from surefoot.optimize.settings import Settings
@@ -111,6 +111,7 @@ class Optimizer:
             ok=self._history.ok[None],
             pending=np.asarray([unit for _, unit in self._pending], dtype=float).reshape(1, -1, D),
             run_ids=(0,),
+            seen=None if self._history.seen.all() else self._history.seen[None],
         )
 
     # --- telling
@@ -130,7 +131,7 @@ class Optimizer:
         for point, value in zip(points, values, strict=True):
             checked = self.space.validate(point)
             try:
-                evaluations.append(outcome(checked, value, duration_s))
+                evaluations.append(as_evaluation(checked, value, duration_s))
             except TypeError as error:
                 raise InvalidInputError(
                     f"expected a number as the value at {point!r}; got {value!r} ({error}); "
@@ -142,6 +143,11 @@ class Optimizer:
     def tell_failure(self, x: Any, reason: str = "failed", *, duration_s: float = math.nan) -> None:
         """Report that the evaluation at x failed; it is not proposed again, and where it failed is learned."""
         self._record(Evaluation(self.space.validate(x), math.nan, "failed", str(reason), duration_s))
+
+    def mark_pending(self, x: Any) -> None:
+        """Say that x is being evaluated although it was not asked for; it is not proposed meanwhile."""
+        values = self.space.validate(x)
+        self._pending.append((values, self.space.encode(values)))
 
     def forget_pending(self) -> None:
         """Drop the points that were asked for and will never be told."""

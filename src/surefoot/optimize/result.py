@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from surefoot.backend import engine, ndtr, to_host
+from surefoot.backend import engine, to_host
 from surefoot.errors import InvalidInputError
 from surefoot.gp.posterior import moments
 from surefoot.numerics.designs import generator
@@ -44,8 +44,9 @@ class FittedModel:
         units = self._units(points)
         if self.fitted.failures is None:
             return np.ones(units.shape[1])
-        mu, sd = moments(self.fitted.failures, units)
-        return np.asarray(to_host(ndtr(-mu / sd))[0])
+        assert self.fitted.link is not None  # set together with `failures`
+        log_p, _, _ = self.fitted.link(*moments(self.fitted.failures, units))
+        return np.asarray(np.exp(to_host(log_p)[0]))
 
     @property
     def length_scales(self) -> np.ndarray:
@@ -123,7 +124,7 @@ class Result:
             )
         y = np.where(ok, self.sign * self.history.y, np.nan)
         units = self.history.units(self.space)
-        runs = Runs(units[None], y[None], ok[None], np.zeros((1, 0, units.shape[1])), (0,))
+        runs = Runs(units[None], y[None], ok[None], np.zeros((1, 0, units.shape[1])), (0,), self.history.seen[None])
         rng = generator(self.settings.seed, 0, self.nfev)
         with engine(self.nfev):
             fitted = fit_model(runs, self.settings, self.history.warmth, (rng,))

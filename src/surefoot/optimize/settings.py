@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from surefoot.acquisition.optimistic import KAPPA
 from surefoot.acquisition.registry import DEFAULT_POLICY, check_policy
 from surefoot.errors import InvalidInputError, UnknownNameError
+from surefoot.failures.registry import FAILURE_MODELS, NO_MODEL
 from surefoot.gp.kernels import get_kernel
 from surefoot.numerics.designs import DESIGNS
 
@@ -28,7 +29,7 @@ class Settings:
     design: str = "lhs"
     kappa: float = KAPPA
     min_distance: float = 1e-8  # no proposal is closer to an evaluated point, in the unit cube, unless noisy
-    learn_failures: bool = True
+    failures: str = "label-regression"  # what is learned from failed evaluations
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "policy", check_policy(self.policy))
@@ -36,6 +37,7 @@ class Settings:
         for what, value, names in (
             ("search", self.search, SEARCHES),
             ("design", self.design, tuple(DESIGNS)),
+            ("failures", self.failures, (*FAILURE_MODELS, *NO_MODEL)),
         ):
             if value not in names:
                 raise UnknownNameError(

@@ -9,7 +9,7 @@ Shapes    host arrays X (R, n, D) in the unit cube, y (R, n), ok and seen (R, n)
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from surefoot.acquisition.registry import Step, policy_at
 from surefoot.acquisition.success import Target
 from surefoot.backend import Array, engine, like, namespace, to_host
 from surefoot.errors import SpaceExhaustedError
-from surefoot.failures.label_regression import failure_model
+from surefoot.failures.registry import FAILURE_MODELS, Link
 from surefoot.gp.fit import N_RANDOM_STARTS, Fit, FitState, fit
 from surefoot.gp.kernels import get_kernel
 from surefoot.gp.likelihood import make_data
@@ -54,6 +54,7 @@ class Model:
 
     objective: Posterior
     failures: Posterior | None
+    link: Link | None  # from the moments of `failures` to log P(success)
     shift: np.ndarray  # (R, 1): y = shift + scale * standardized
     scale: np.ndarray  # (R, 1)
     noisy: np.ndarray  # (R,) the noise is material
@@ -80,6 +81,9 @@ def initial_design(space: Space, settings: Settings, run: int) -> np.ndarray:
 def fit_model(runs: Runs, settings: Settings, warmth: Warmth, generators: Generators, reference: Array = HOST) -> Model:
     """Fit the objective, and where evaluations have failed the failures, of every run."""
     kernel = get_kernel(settings.kernel)
+    failed = ~runs.ok if runs.seen is None else runs.seen & ~runs.ok
+    if settings.failures == "impute":
+        runs = _impute(runs, failed)
     y, shift, scale = standardize(runs.y, runs.ok)
     p = runs.X.shape[-1] + 1
     uniforms = like(np.stack([rng.random((2, N_RANDOM_STARTS, p)) for rng in generators]), reference)
@@ -104,10 +108,10 @@ def fit_model(runs: Runs, settings: Settings, warmth: Warmth, generators: Genera
     )
     post = condition(data, result.theta, kernel)
 
-    failed = ~runs.ok if runs.seen is None else runs.seen & ~runs.ok
     failures, failure_fit = None, None
-    if settings.learn_failures and bool(failed.any()):
-        failures, failure_fit = failure_model(
+    model = FAILURE_MODELS.get(settings.failures)
+    if model is not None and bool(failed.any()):
+        failures, failure_fit = model.fit(
             like(runs.X, reference),
             like(failed.astype(float), reference),
             None if runs.seen is None else like(runs.seen.astype(float), reference),
@@ -119,6 +123,7 @@ def fit_model(runs: Runs, settings: Settings, warmth: Warmth, generators: Genera
     return Model(
         objective=post,
         failures=failures,
+        link=None if model is None else model.link,
         shift=shift,
         scale=scale,
         noisy=noisy,
@@ -126,6 +131,13 @@ def fit_model(runs: Runs, settings: Settings, warmth: Warmth, generators: Genera
         jitter_raised=to_host(result.jitter_raised),
         warmth=Warmth(_off(result), None if failure_fit is None else _off(failure_fit)),
     )
+
+
+def _impute(runs: Runs, failed: np.ndarray) -> Runs:
+    """Failed evaluations as if they had returned the worst value seen: what many libraries do."""
+    worst = np.max(np.where(runs.ok, runs.y, -np.inf), axis=1, keepdims=True)
+    known = failed & np.isfinite(worst)
+    return replace(runs, y=np.where(known, worst, runs.y), ok=runs.ok | known)
 
 
 def _incumbent(post: Posterior, y: Array, mask: Array | None) -> tuple[np.ndarray, Array]:
@@ -177,7 +189,9 @@ def _suggest(space: Space, runs: Runs, number: int, settings: Settings, warmth: 
     score = prepare(Step(post, f_best, generators, settings.kappa))
     y_worst = np.where(runs.ok, (np.where(runs.ok, runs.y, 0.0) - model.shift) / model.scale, -np.inf)
     worst = like(y_worst.max(axis=1, keepdims=True), reference)
-    target = Target(policy, score, post, f_best, model.failures, None if model.failures is None else worst)
+    target = Target(policy, score, post, f_best)
+    if model.failures is not None:
+        target = replace(target, success=model.failures, link=model.link, y_worst=worst)
     proposals = _search(space, runs, settings, generators, target, reference)
     x, status = _choose(space, runs, settings, generators, target, model, proposals, reference)
     return Suggestion(x, model.warmth, status)

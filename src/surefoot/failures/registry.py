@@ -1,0 +1,25 @@
+"""Failure models by name: how P(success | x) is learned, and how it is read off the model's moments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from surefoot.backend import Array
+from surefoot.failures import label_regression
+from surefoot.gp.fit import Fit
+from surefoot.gp.posterior import Posterior
+
+Link = Callable[[Array, Array], tuple[Array, Array, Array]]
+
+
+@dataclass(frozen=True)
+class FailureModel:
+    """A fit of the labels, and the link from the posterior's moments to log P(success) with its partials."""
+
+    fit: Callable[..., tuple[Posterior, Fit]]
+    link: Link
+
+
+FAILURE_MODELS = {"label-regression": FailureModel(label_regression.failure_model, label_regression.log_success)}
+NO_MODEL = ("impute", "ignore")  # baselines: the worst value seen in place of the missing one; nothing at all
