@@ -60,10 +60,10 @@ def min_lam(n: int) -> float:
     return MIN_LAM * max(1.0, n / 100.0)
 
 
-def _bounds(data: Data, estimate_noise: bool, n_starts: int) -> tuple[Array, Array]:
+def _bounds(data: Data, estimate_noise: bool, n_starts: int, n_history: int) -> tuple[Array, Array]:
     xp = namespace(data.X)
-    R, n, d = data.X.shape
-    lowest = min_lam(n)
+    R, _, d = data.X.shape
+    lowest = min_lam(n_history)
     highest = MAX_LAM if estimate_noise or data.noise_variance is not None else lowest
     lower = [math.log(MIN_ELL)] * d + [math.log(lowest)]
     upper = [math.log(MAX_ELL)] * d + [math.log(highest)]
@@ -122,14 +122,14 @@ def _take(a: Array, best: Array) -> Array:
 
 
 def _cold(
-    data: Data, kernel: Kernel, estimate_noise: bool, uniforms: Array, extra: Array | None
+    data: Data, kernel: Kernel, estimate_noise: bool, uniforms: Array, extra: Array | None, n_history: int
 ) -> tuple[Array, Array, Array, Array]:
     """Best of several starts: theta (R, p), NLL, inverse Hessian, whether the floor was raised."""
     xp = namespace(data.X)
     starts = cold_starts(data.X.shape[-1], uniforms)
     if extra is not None:
         starts = xp.concat([extra[:, None, :], starts], axis=1)
-    lower, upper = _bounds(data, estimate_noise, starts.shape[1])
+    lower, upper = _bounds(data, estimate_noise, starts.shape[1], n_history)
     starts, nll, lower, upper, raised = _leave_the_wall(starts, data, kernel, lower, upper)
     order = xp.argsort(nll, axis=1, stable=True)[:, :_N_OPTIMIZED]  # (R, 8)
     rows = like(range(starts.shape[0]), starts)[:, None]
@@ -174,15 +174,26 @@ def _subset(data: Data) -> Data:
     )
 
 
-def fit(data: Data, kernel: Kernel, *, estimate_noise: bool, uniforms: Array, state: FitState | None = None) -> Fit:
+def fit(
+    data: Data,
+    kernel: Kernel,
+    *,
+    estimate_noise: bool,
+    uniforms: Array,
+    state: FitState | None = None,
+    n_history: int | None = None,
+) -> Fit:
     """Maximum marginal likelihood for every run.
 
     uniforms (R, k, p): host draws in [0, 1) for k random starts of a cold search. `state`: the last fit's, if any.
+    n_history: evaluations so far, failed ones included (default: the points): it decides when a search is cold and
+    the floor of lam, so that rows left out and rows masked out make no difference.
     """
     xp = namespace(data.X)
     n = data.X.shape[1]
-    cold = state is None or n >= REFIT_GROWTH * state.n_cold
-    n_cold = n if state is None or cold else state.n_cold
+    n_history = n if n_history is None else n_history
+    cold = state is None or n_history >= REFIT_GROWTH * state.n_cold
+    n_cold = n_history if state is None or cold else state.n_cold
     raised = xp.zeros(data.X.shape[0], dtype=xp.bool, device=data.X.device)
     starts, hessians = [], []
     if state is not None:
@@ -191,14 +202,14 @@ def fit(data: Data, kernel: Kernel, *, estimate_noise: bool, uniforms: Array, st
         small = n <= SUBSET
         theta, nll, H, raised = _cold(
             data if small else _subset(data), kernel, estimate_noise, uniforms,
-            None if state is None else state.theta,
+            None if state is None else state.theta, n_history,
         )  # fmt: skip
         if small:  # the warm start was among the starts: nothing is left to do
             return Fit(theta, nll, raised, FitState(theta, H, n_cold))
         starts.append(theta)
         hessians.append(H * (SUBSET / n))  # curvature grows with the number of points
     theta = xp.stack(starts, axis=1)  # (R, 1 or 2, p)
-    lower, upper = _bounds(data, estimate_noise, theta.shape[1])
+    lower, upper = _bounds(data, estimate_noise, theta.shape[1], n_history)
     theta, nll, lower, upper, raised_now = _leave_the_wall(theta, data, kernel, lower, upper)
     best = xp.argmin(nll, axis=1)
     raised = raised | _take(raised_now, best)

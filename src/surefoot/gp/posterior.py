@@ -84,7 +84,7 @@ def _whiten(post: Posterior, k: Array) -> Array:
 
 def _moments(post: Posterior, v: Array) -> tuple[Array, Array]:
     xp = namespace(v)
-    mu = post.c[:, None] + xp.squeeze(post.z[:, None, :] @ v, axis=1)
+    mu = post.c[:, None] + xp.sum(post.z[..., None] * v, axis=1)  # a sum: the same bits for one column or many
     variance = 1.0 - xp.sum(v * v, axis=1)
     return mu, xp.sqrt(post.s2[:, None] * clip(variance, MIN_VARIANCE, None))
 

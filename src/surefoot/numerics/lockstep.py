@@ -25,7 +25,9 @@ def running_part(running: np.ndarray, reference: Array) -> Part | None:
     """
     R, S = running.shape
     runs = np.flatnonzero(running.any(axis=1))
-    n_columns = int(running.sum(axis=1).max())
+    # At least two columns: with one, products of matrices become products with a vector, which round otherwise, and a
+    # run would not be the same alone as in a batch.
+    n_columns = min(S, max(2, int(running.sum(axis=1).max())))
     if len(runs) == R and n_columns == S:
         return None
     columns = (~running[runs]).argsort(axis=1, kind="stable")[:, :n_columns]

@@ -60,7 +60,10 @@ def as_float(value: Any) -> float:
     """A scalar result as a float: numbers, 0-d and one-element arrays. TypeError for anything else."""
     if isinstance(value, (bool, np.bool_, str, bytes)) or value is None:
         raise TypeError(f"the function returned {value!r}, not a number")
-    array = np.asarray(value)
+    try:
+        array = np.asarray(value)
+    except ValueError:
+        raise TypeError("the function returned a ragged sequence, not one real number") from None
     if array.size != 1 or array.dtype.kind not in "iuf":
         raise TypeError(f"the function returned {type(value).__name__} of shape {array.shape}, not one real number")
     return float(array.reshape(()).item())

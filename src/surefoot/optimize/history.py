@@ -86,10 +86,21 @@ class History:
             "evaluations": [asdict(e) for e in self.evaluations],
             "warmth": {"objective": _dump(self.warmth.objective), "failures": _dump(self.warmth.failures)},
         }
+        try:
+            text = json.dumps(document)
+        except TypeError as error:
+            raise InvalidInputError(
+                f"expected choices that JSON can hold (text, numbers, tuples of them); got others ({error}); "
+                "try names as choices, and look the objects up in your function"
+            ) from None
         with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False, suffix=".tmp") as file:
-            json.dump(document, file)
-            file.flush()
-            os.fsync(file.fileno())
+            try:
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+            except BaseException:  # a full disk, Ctrl-C: leave nothing half written
+                os.unlink(file.name)
+                raise
         os.replace(file.name, path)
 
     @classmethod
@@ -124,7 +135,10 @@ def _parse(fields: dict[str, Any] | None) -> FitState | None:
 
 def history_of(space: Space, x: Sequence[Any], y: Sequence[Any]) -> History:
     """A history of given points and values; values that are not finite are failures."""
-    x, y = list(x), list(np.ravel(np.asarray(y, dtype=float)))
+    try:
+        x, y = list(x), np.ravel(np.asarray(y, dtype=float)).tolist()
+    except (TypeError, ValueError):
+        raise InvalidInputError(f"expected a number for each point; got {y!r}; try a list of floats") from None
     if len(x) != len(y):
         raise InvalidInputError(f"expected as many values as points; got {len(x)} points and {len(y)} values; try zip")
     history = History()

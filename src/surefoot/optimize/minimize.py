@@ -136,8 +136,7 @@ def _given_points(optimizer: Optimizer, space: Space, x0: Any, y0: Any) -> list[
     points = sequence_of_points(x0, space)
     if y0 is None:
         return [space.validate(point) for point in points]
-    values = np.ravel(np.asarray(y0, dtype=float))
-    for evaluation in history_of(space, points, values.tolist()).evaluations:
+    for evaluation in history_of(space, points, y0).evaluations:
         optimizer._record(evaluation)
     return []
 
@@ -172,28 +171,34 @@ def _in_parallel(
                 running[executor.submit(evaluate, fun, space, x, guard)] = x
             done, _ = wait(running, return_when=FIRST_COMPLETED)
             for future in done:
-                x = running.pop(future)
-                error = future.exception()
-                if error is None:
-                    evaluation = future.result()
-                elif isinstance(error, BrokenExecutor):
-                    # Nobody knows which evaluation killed the pool, and it takes no more work.
-                    reason = f"{type(error).__name__}: {error} (the worker was lost)"
-                    optimizer._record(Evaluation(x, math.nan, "transient", reason))
-                    for other in running.values():
-                        optimizer._record(Evaluation(other, math.nan, "transient", reason))
-                    running.clear()
-                    raise WorkersLostError(
-                        "expected workers that stay alive; a worker process died and the executor takes no more "
-                        "work; try isolate='process', which keeps the death of an evaluation to itself"
-                    ) from error
-                else:  # the function could not be sent, or its value not be returned
-                    evaluation = Evaluation(x, math.nan, "failed", f"{type(error).__name__}: {error}")
-                optimizer._record(replace(evaluation, x=x))
+                evaluation = _collect(future, running[future])
+                del running[future]
+                optimizer._record(evaluation)
                 report(evaluation)
+    except BrokenExecutor as error:  # nobody knows which evaluation killed it, and it takes no more work
+        for x in running.values():
+            reason = f"{type(error).__name__}: {error} (the worker was lost)"
+            optimizer._record(Evaluation(x, math.nan, "transient", reason))
+        running.clear()
+        raise WorkersLostError(
+            "expected workers that stay alive; a worker process died and the executor takes no more work; "
+            "try isolate='process', which keeps the death of an evaluation to itself"
+        ) from error
     finally:
-        for future in running:
-            future.cancel()
+        for future, x in running.items():  # stopping: keep what has ended, call off what has not begun
+            if not future.cancel() and future.done():
+                optimizer._record(_collect(future, x))
+
+
+def _collect(future: Future[Evaluation], x: tuple[Any, ...]) -> Evaluation:
+    """What came of an evaluation that has ended; a broken executor passes through."""
+    error = future.exception()
+    if error is None:
+        return replace(future.result(), x=x)
+    if isinstance(error, BrokenExecutor):
+        raise error
+    # the function could not be sent, or its value not be returned
+    return Evaluation(x, math.nan, "failed", f"{type(error).__name__}: {error}")
 
 
 def check_max_failures(limit: int | float | None) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, overload
 
@@ -49,7 +49,7 @@ class Optimizer:
         maximize: bool = False,
         **settings: Any,
     ) -> None:
-        """Keyword settings: policy, kernel, search, noise, design, kappa, learn_failures; see `Settings`."""
+        """Keyword settings: policy, kernel, search, noise, design, kappa, failures; see `Settings`."""
         self.space = Space.of(bounds)
         n_init = default_n_init(self.space.d) if n_init is None else n_init
         try:
@@ -60,13 +60,15 @@ class Optimizer:
                 f"expected settings among {known}; got {', '.join(settings)}; try help(surefoot.Optimizer) ({error})"
             ) from None
         self._sign = -1.0 if maximize else 1.0
-        self._history = History()  # of the minimized values
+        self._history = History()  # of the minimized values; its warmth is that of the last point told
+        self._warmth = self._history.warmth  # of the last point asked for
         self._units: list[np.ndarray] = []
         self._pending: list[tuple[tuple[Value, ...], np.ndarray]] = []
         if history is not None:
             for evaluation in history.evaluations:
                 x = self.space.validate(evaluation.x)
                 self._record(replace(evaluation, x=x, y=self._sign * evaluation.y))
+            self._warmth = history.warmth
             self._history = replace(self._history, warmth=history.warmth)
 
     # --- asking
@@ -89,9 +91,9 @@ class Optimizer:
             self._runs(),
             len(self._history) + len(self._pending),
             self.settings,
-            self._history.warmth,
+            self._warmth,
         )
-        self._history = replace(self._history, warmth=suggestion.warmth)
+        self._warmth = suggestion.warmth
         if "jitter" in suggestion.status[0]:
             warnings.warn(
                 "the correlation matrix was singular and its diagonal was raised: points very close together, "
@@ -121,7 +123,11 @@ class Optimizer:
 
         With lists of points and values, all are checked before the first is recorded.
         """
-        points, values = ([x], [y]) if np.ndim(y) == 0 else (list(x), list(y))
+        if isinstance(y, (list, tuple, np.ndarray)) and not (isinstance(y, np.ndarray) and y.ndim == 0):
+            points = list(x) if isinstance(x, (list, tuple, np.ndarray)) else [x]
+            values = list(y)
+        else:
+            points, values = [x], [y]
         if len(points) != len(values):
             raise InvalidInputError(
                 f"expected as many values as points; got {len(points)} points and {len(values)} values; "
@@ -154,7 +160,8 @@ class Optimizer:
         self._pending.clear()
 
     def _record(self, evaluation: Evaluation) -> None:
-        self._history = self._history.append(evaluation)
+        # Only now does the warmth of the ask count: an ask that is never answered leaves no trace.
+        self._history = replace(self._history.append(evaluation), warmth=self._warmth)
         self._units.append(self.space.encode(evaluation.x))
         for i, (values, _) in enumerate(self._pending):
             if values == evaluation.x:
@@ -191,8 +198,8 @@ def sequence_of_points(x0: Any, space: Space) -> Sequence[Any]:
     """x0 as a list of points: one point or several."""
     if x0 is None:
         return []
-    if isinstance(x0, dict):
+    if isinstance(x0, (Mapping, str)) or not isinstance(x0, (Sequence, np.ndarray)) or np.shape(x0) == ():
         return [x0]
     points = list(x0)
-    one = space.d == len(points) and all(np.ndim(v) == 0 and not isinstance(v, dict) for v in points)
+    one = space.d == len(points) and not any(isinstance(v, (Mapping, list, tuple, np.ndarray)) for v in points)
     return [points] if one else points

@@ -55,5 +55,7 @@ class Settings:
                 f"expected noise='estimate' or the standard deviation of the noise, at least 0; got {self.noise!r}; "
                 "try noise=0 for a deterministic simulator"
             )
+        if not 0.0 <= self.min_distance < 0.5:
+            raise InvalidInputError(f"expected min_distance in [0, 0.5); got {self.min_distance!r}; try 1e-8")
         if not (math.isfinite(self.kappa) and self.kappa >= 0.0):
             raise InvalidInputError(f"expected kappa of at least 0; got {self.kappa!r}; try kappa=2")

@@ -21,12 +21,20 @@ from surefoot.errors import InvalidInputError
 Value = Any  # float, int or one of the choices of a categorical parameter
 
 
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+
+
 def _check_number(name: str, what: str, value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
+    if not _is_number(value):
         raise InvalidInputError(
             f"expected a number for the {what} of parameter {name!r}; got {value!r}; try for instance (0.0, 1.0)"
         )
-    if not math.isfinite(value):
+    try:
+        finite = math.isfinite(value)
+    except OverflowError:  # an integer beyond the largest float
+        finite = False
+    if not finite:
         raise InvalidInputError(
             f"expected a finite {what} for parameter {name!r}; got {value!r}; try a finite value, "
             "and log=True if the range spans orders of magnitude"
@@ -52,7 +60,7 @@ class Real:
             _check_number(name, "upper bound", self.high),
         )
         if not low < high:
-            hint = f"try ({high}, {low})" if low > high else "fix the parameter in your function instead"
+            hint = f"try ({high}, {low})" if low > high else "try fixing the parameter in your function instead"
             raise InvalidInputError(f"expected low < high for parameter {name!r}; got ({low}, {high}); {hint}")
         if self.log and low <= 0.0:
             raise InvalidInputError(
@@ -66,7 +74,9 @@ class Real:
             span = math.log(self.high) - math.log(self.low)
             unit = (math.log(value) - math.log(self.low)) / span
         else:
-            unit = (value / 2 - self.low / 2) / (self.high / 2 - self.low / 2)  # halves: no overflow
+            # halves, so that the widest range does not overflow; the narrowest would vanish by halving
+            half = 0.5 if self.high / 2 - self.low / 2 > 1e300 else 1.0
+            unit = (value * half - self.low * half) / (self.high * half - self.low * half)
         return (min(1.0, max(0.0, unit)),)
 
     def decode(self, columns: np.ndarray) -> float:
@@ -92,8 +102,7 @@ class Real:
 
     def accepts(self, value: Value) -> bool:
         """Whether the value lies in the range."""
-        number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
-        return number and self.low <= value <= self.high
+        return _is_number(value) and self.low <= value <= self.high
 
     def describe(self) -> str:
         """For messages."""
@@ -133,6 +142,8 @@ class Integer:
             raise InvalidInputError(
                 f"expected a positive lower bound for the log parameter {name!r}; got {self.low}; try 1 or log=False"
             )
+        object.__setattr__(self, "low", int(self.low))  # 5.0 was accepted too
+        object.__setattr__(self, "high", int(self.high))
 
     def _scale(self, value: float) -> float:
         return math.log(value) if self.log else float(value)
@@ -165,8 +176,7 @@ class Integer:
 
     def accepts(self, value: Value) -> bool:
         """Whether the value is an integer in the range."""
-        number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
-        return number and float(value).is_integer() and self.low <= value <= self.high
+        return _is_number(value) and self.low <= value <= self.high and float(value).is_integer()
 
     def describe(self) -> str:
         """For messages."""
@@ -224,7 +234,7 @@ class Categorical:
 
     def accepts(self, value: Value) -> bool:
         """Whether the value is one of the choices."""
-        return value in self.choices
+        return not isinstance(value, np.ndarray) and value in self.choices
 
     def describe(self) -> str:
         """For messages."""
@@ -234,10 +244,15 @@ class Categorical:
 Parameter = Real | Integer | Categorical
 
 
+def _length(x: Any) -> int:
+    """len, or -1 for an array without axes."""
+    return -1 if isinstance(x, np.ndarray) and x.ndim == 0 else len(x)
+
+
 def _as_parameter(name: str, spec: Any) -> Parameter:
     if isinstance(spec, (Real, Integer, Categorical)):
         parameter = spec
-    elif isinstance(spec, (str, bytes)) or not isinstance(spec, (Sequence, np.ndarray)) or len(spec) != 2:
+    elif isinstance(spec, (str, bytes)) or not isinstance(spec, (Sequence, np.ndarray)) or _length(spec) != 2:
         raise InvalidInputError(
             f"expected (low, high), Real, Integer or Categorical for parameter {name!r}; got {spec!r}; try (0.0, 1.0)"
         )
@@ -262,7 +277,9 @@ class Space:
             return bounds
         if isinstance(bounds, Mapping):
             names, specs, named = [str(name) for name in bounds], list(bounds.values()), True
-        elif isinstance(bounds, (Sequence, np.ndarray)) and not isinstance(bounds, (str, bytes)):
+        elif (
+            isinstance(bounds, (Sequence, np.ndarray)) and not isinstance(bounds, (str, bytes)) and _length(bounds) >= 0
+        ):
             specs, named = list(bounds), False
             names = [f"x{i}" for i in range(len(specs))]
         else:
@@ -332,6 +349,8 @@ class Space:
             value = (
                 raw.item() if isinstance(raw, np.generic) or (isinstance(raw, np.ndarray) and raw.ndim == 0) else raw
             )
+            if isinstance(p, Categorical) and isinstance(value, list):
+                value = tuple(value)  # what a tuple becomes in a JSON file
             if not p.accepts(value):
                 raise InvalidInputError(
                     f"expected {p.describe()} for parameter {name!r}; got {value!r}; "

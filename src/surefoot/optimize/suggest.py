@@ -20,7 +20,7 @@ from surefoot.acquisition.success import Target
 from surefoot.backend import Array, engine, like, namespace, to_host
 from surefoot.errors import SpaceExhaustedError
 from surefoot.failures.registry import FAILURE_MODELS, Link
-from surefoot.gp.fit import N_RANDOM_STARTS, Fit, FitState, fit
+from surefoot.gp.fit import N_RANDOM_STARTS, Fit, FitState, fit, is_healthy
 from surefoot.gp.kernels import get_kernel
 from surefoot.gp.likelihood import make_data
 from surefoot.gp.posterior import Posterior, add_points, condition, moments
@@ -104,7 +104,8 @@ def fit_model(runs: Runs, settings: Settings, warmth: Warmth, generators: Genera
         kernel,
         estimate_noise=settings.noise == NOISE_ESTIMATED,
         uniforms=uniforms[:, 0],
-        state=_on(warmth.objective, reference),
+        state=_on(warmth.objective, runs, reference),
+        n_history=runs.X.shape[1],
     )
     post = condition(data, result.theta, kernel)
 
@@ -117,7 +118,7 @@ def fit_model(runs: Runs, settings: Settings, warmth: Warmth, generators: Genera
             None if runs.seen is None else like(runs.seen.astype(float), reference),
             kernel,
             uniforms[:, 1],
-            _on(warmth.failures, reference),
+            _on(warmth.failures, runs, reference),
         )
     noisy, f_best = _incumbent(post, data.y, data.mask)
     return Model(
@@ -170,8 +171,10 @@ def _suggest(space: Space, runs: Runs, number: int, settings: Settings, warmth: 
     generators = tuple(generator(settings.seed, run, number) for run in runs.run_ids)
     policy = policy_at(settings.policy, number - settings.n_init)
     if policy.prepare is None or not bool(runs.ok.any()):
-        x = candidates.uniform(space, generators, 1)[:, 0]
-        if policy.prepare is not None:  # everything failed so far: look for a first success far from the failures
+        if policy.prepare is None:
+            drawn = candidates.uniform(space, generators, 1)[:, 0]
+            x = np.stack([_or_new(space, runs, r, drawn[r], settings, number) for r in range(R)])
+        else:  # everything failed so far: look for a first success far from the failures
             x = np.stack([_explore(space, runs, r, settings, generators[r]) for r in range(R)])
         return Suggestion(x, warmth, ("random",) * R)
 
@@ -224,10 +227,13 @@ def _choose(
     chosen, status = [], []
     for r, rng in enumerate(generators):
         taken = _taken(runs, r)
-        repeat = bool(model.noisy[r]) and space.is_continuous
-        index = 0 if repeat else candidates.first_new(x[r], taken, settings.min_distance)
+        proposed = x[r]
+        if model.noisy[r]:  # to repeat a noisy evaluation informs; a hair's breadth away it is not a duplicate
+            nudged = proposed[0] + np.where(space.free, 1e-6 * rng.standard_normal((8, len(space.free))), 0.0)
+            proposed = np.concatenate([proposed[:1], space.snap(nudged), proposed[1:]])
+        index = candidates.first_new(proposed, taken, settings.min_distance)
         if index is not None:
-            chosen.append(x[r, index])
+            chosen.append(proposed[index])
             status.append("policy, jitter raised" if model.jitter_raised[r] else "policy")
             continue
         chosen.append(_explore(space, runs, r, settings, rng, model.noisy[r]))
@@ -276,9 +282,9 @@ def _or_new(space: Space, runs: Runs, r: int, x: np.ndarray, settings: Settings,
     return _explore(space, runs, r, settings, generator(settings.seed, runs.run_ids[r], number))
 
 
-def _on(state: FitState | None, reference: Array) -> FitState | None:
-    """A stored state as arrays like `reference`."""
-    if state is None:
+def _on(state: FitState | None, runs: Runs, reference: Array) -> FitState | None:
+    """A stored state as arrays like `reference`; None if it is damaged or of another space: then start afresh."""
+    if state is None or state.theta.shape != (len(runs.run_ids), runs.X.shape[-1] + 1) or not is_healthy(state):
         return None
     return FitState(like(state.theta, reference), like(state.inv_hessian, reference), state.n_cold)
 

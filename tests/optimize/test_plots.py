@@ -1,0 +1,135 @@
+"""Pictures of a result."""
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from surefoot import Categorical, Integer, Optimizer, Real, minimize
+
+pytest.importorskip("matplotlib").use("Agg")
+
+PNG = b"\x89PNG\r\n\x1a\n"
+
+
+def bowl(x) -> float:
+    return float(np.sum((np.asarray(x) - 0.3) ** 2))
+
+
+def fails_on_the_right(x) -> float:
+    return math.nan if x[0] > 0.5 else bowl(x)
+
+
+def is_a_picture(result, tmp_path: Path) -> bool:
+    result.plot(str(tmp_path / "run.png"))
+    content = (tmp_path / "run.png").read_bytes()
+    return content.startswith(PNG) and len(content) > 5000
+
+
+@pytest.mark.parametrize("fun", [bowl, fails_on_the_right])
+@pytest.mark.parametrize("d", [1, 2, 3, 8])
+def test_a_run_in_any_dimension_is_drawn(d: int, fun, tmp_path: Path) -> None:
+    assert is_a_picture(minimize(fun, [(-1.0, 1.0)] * d, n_evals=16, n_init=10), tmp_path)
+
+
+@pytest.mark.parametrize("d", [1, 2, 3])
+def test_a_maximization_is_drawn(d: int, tmp_path: Path) -> None:
+    opt = Optimizer([(-1.0, 1.0)] * d, n_init=10, maximize=True)
+    for _ in range(14):
+        x = opt.ask()
+        opt.tell(x, -bowl(x))
+    assert is_a_picture(opt.result(), tmp_path)
+
+
+@pytest.mark.parametrize("d", [1, 2, 3])
+def test_log_parameters_are_drawn(d: int, tmp_path: Path) -> None:
+    bounds = [Real(1e-6, 1e2, log=True)] * d
+    assert is_a_picture(minimize(lambda x: bowl(np.log10(x)), bounds, n_evals=14, n_init=10), tmp_path)
+
+
+def test_a_log_parameter_has_a_log_axis() -> None:
+    figure = minimize(lambda x: bowl(np.log10(x)), [Real(1e-6, 1e2, log=True)], n_evals=12).plot()
+    assert figure.axes[1].get_xscale() == "log"
+
+
+MIXED = {"a": (0.0, 1.0), "n": Integer(0, 5), "c": Categorical("xyz"), "b": Real(1e-3, 1.0, log=True)}
+
+
+def test_a_mixed_space_is_drawn(tmp_path: Path) -> None:
+    result = minimize(lambda p: (p["a"] - 0.3) ** 2 + p["n"], MIXED, n_evals=16, n_init=10)
+    assert is_a_picture(result, tmp_path)
+
+
+def test_a_mixed_space_with_failures_is_drawn(tmp_path: Path) -> None:
+    result = minimize(lambda p: math.nan if p["c"] == "y" else p["a"] + p["n"], MIXED, n_evals=16, n_init=10)
+    assert is_a_picture(result, tmp_path)
+
+
+@pytest.mark.parametrize("bounds", [[Integer(0, 5), Integer(0, 5)], [Categorical("abc")]], ids=["integer", "choices"])
+def test_a_discrete_space_is_drawn(bounds: list, tmp_path: Path) -> None:
+    assert is_a_picture(minimize(lambda x: float(len(str(x[0]))), bounds, n_evals=6, n_init=4), tmp_path)
+
+
+@pytest.mark.parametrize("d", [1, 2, 3])
+def test_a_run_without_any_success_is_drawn(d: int, tmp_path: Path) -> None:
+    assert is_a_picture(minimize(lambda x: math.nan, [(-1.0, 1.0)] * d, n_evals=6), tmp_path)
+
+
+@pytest.mark.parametrize("d", [1, 2, 3])
+def test_a_run_with_one_failure_is_drawn(d: int, tmp_path: Path) -> None:
+    opt = Optimizer([(-1.0, 1.0)] * d, n_init=10)
+    for i in range(12):
+        x = opt.ask()
+        opt.tell(x, math.nan if i == 3 else bowl(x))
+    assert is_a_picture(opt.result(), tmp_path)
+
+
+@pytest.mark.parametrize("d", [1, 2, 3])
+def test_a_run_with_one_success_is_drawn(d: int, tmp_path: Path) -> None:
+    opt = Optimizer([(-1.0, 1.0)] * d, n_init=10)
+    for i in range(12):
+        x = opt.ask()
+        opt.tell(x, math.nan if i != 3 else bowl(x))
+    assert is_a_picture(opt.result(), tmp_path)
+
+
+@pytest.mark.parametrize("d", [1, 2])
+@pytest.mark.parametrize("n", [1, 2])
+def test_a_run_of_few_evaluations_is_drawn(n: int, d: int, tmp_path: Path) -> None:
+    assert is_a_picture(minimize(bowl, [(-1.0, 1.0)] * d, n_evals=n), tmp_path)
+
+
+@pytest.mark.parametrize("d", [1, 2])
+def test_a_constant_function_is_drawn(d: int, tmp_path: Path) -> None:
+    assert is_a_picture(minimize(lambda x: 3.0, [(-1.0, 1.0)] * d, n_evals=12, n_init=8), tmp_path)
+
+
+@pytest.mark.parametrize("d", [1, 2])
+def test_values_over_many_orders_of_magnitude_are_drawn(d: int, tmp_path: Path) -> None:
+    result = minimize(lambda x: 10.0 ** (20 * x[0]), [(-1.0, 1.0)] * d, n_evals=14, n_init=10)
+    assert is_a_picture(result, tmp_path)
+
+
+def test_a_figure_is_returned_without_a_path() -> None:
+    from matplotlib.figure import Figure
+
+    assert isinstance(minimize(bowl, [(-1.0, 1.0)], n_evals=5).plot(), Figure)
+
+
+def test_the_path_may_be_a_path(tmp_path: Path) -> None:
+    minimize(bowl, [(-1.0, 1.0)], n_evals=5).plot(tmp_path / "run.png")  # type: ignore[arg-type]
+    assert (tmp_path / "run.png").exists()
+
+
+def test_a_result_without_evaluations_is_rejected_with_a_three_part_message(rejects) -> None:
+    with rejects():
+        Optimizer([(0.0, 1.0)]).result().plot()
+
+
+@pytest.fixture(autouse=True)
+def _close_figures():
+    yield
+    from matplotlib import pyplot as plt
+
+    plt.close("all")
