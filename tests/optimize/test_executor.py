@@ -78,7 +78,8 @@ def test_the_callback_can_stop_a_parallel_run(executor: Executor) -> None:
             raise StopIteration
 
     result = minimize(bowl, SQUARE, n_evals=30, n_init=8, executor=executor, callback=callback)
-    assert (result.nfev, result.message) == (7, "stopped by the callback")
+    assert result.message == "stopped by the callback"
+    assert 7 <= result.nfev <= 7 + 3  # what had ended beside it is kept
 
 
 def test_a_finite_space_ends_in_parallel(executor: Executor) -> None:
@@ -145,7 +146,7 @@ def test_a_function_that_cannot_be_sent_is_a_failure_with_a_reason() -> None:
 def test_a_worker_that_dies_ends_in_a_recorded_failure() -> None:
     with process_pool() as executor:
         result = minimize(dies_on_the_right, SQUARE, n_evals=20, n_init=8, executor=executor)
-    reasons = [row["reason"] for row in result.table() if row["status"] == "failed"]
+    reasons = [row["reason"] for row in result.table() if row["status"] == "transient"]
     assert reasons
     assert all("BrokenProcessPool" in reason for reason in reasons)
 

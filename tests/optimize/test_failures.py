@@ -39,7 +39,7 @@ KINDS = {
     "complex": (lambda: 1j, "complex"),
     "array": (lambda: np.zeros(3), "(3,)"),
     "empty array": (lambda: np.zeros(0), "(0,)"),
-    "ragged list": (lambda: [1.0, [2.0, 3.0]], "Error"),
+    "ragged list": (lambda: [1.0, [2.0, 3.0]], "ragged"),
     "dict": (lambda: {"loss": 1.0}, "dict"),
     "an integer beyond float": (lambda: 10**400, "not one real number"),
 }
@@ -122,11 +122,18 @@ def test_the_minimum_beside_a_failing_region_is_found() -> None:
     assert result.fun == pytest.approx(0.1, abs=2e-3)
 
 
+def half_plane(x) -> float:
+    """Fails on the side where a bumpy bowl has its lesser minimum."""
+    if x[0] < -0.3:
+        raise MeshError("left")
+    return bowl(x) + 0.3 * float(np.cos(6.0 * x[0]))
+
+
 def test_learning_from_failures_reduces_them() -> None:
     counts = [
         sum(
             minimize(
-                disc, SQUARE, n_evals=40, n_init=10, seed=s, failures="label-regression" if learn else "ignore"
+                half_plane, SQUARE, n_evals=40, n_init=10, seed=s, failures="label-regression" if learn else "ignore"
             ).n_failures
             for s in range(3)
         )

@@ -32,15 +32,20 @@ class Target:
     success: Posterior | None = None  # posterior of the failure labels; None: nothing has failed
     y_worst: Array | None = None  # (R, 1) worst observation; with `success` only
     link: Callable[[Array, Array], Partials] | None = None  # moments of `success` to log P; None: label regression
+    has_failed: Array | None = None  # (R, 1) where a failure has been seen; None: in every run
 
     @property
     def is_log(self) -> bool:
         """Whether values are logarithms of a positive quantity."""
         return self.policy.is_log or self.success is not None
 
-    @property
-    def _link(self) -> Callable[[Array, Array], Partials]:
-        return self.link if self.link is not None else lambda h_hat, s_h: log_pi(h_hat, s_h, 0.0)
+    def _log_success(self, h_hat: Array, s_h: Array) -> Partials:
+        """log P and its partials in the moments of the labels; 0 for the runs of a batch without any failure."""
+        log_p = log_pi(h_hat, s_h, 0.0) if self.link is None else self.link(h_hat, s_h)
+        if self.has_failed is None:
+            return log_p
+        value, by_mu, by_sd = (namespace(h_hat).where(self.has_failed, part, 0.0) for part in log_p)
+        return value, by_mu, by_sd
 
     def select(self, runs: Array | None) -> Target:
         """The same for some runs only (None: all)."""
@@ -53,6 +58,7 @@ class Target:
             f_best=self.f_best[runs],
             success=None if self.success is None else select_runs(self.success, runs),
             y_worst=None if self.y_worst is None else self.y_worst[runs],
+            has_failed=None if self.has_failed is None else self.has_failed[runs],
         )
 
     def unweighted(self, mu: Array, sd: Array) -> Partials:
@@ -72,7 +78,7 @@ class Target:
         """log P(success) at x, (R, m); 0 while nothing has failed."""
         if self.success is None:
             return 0.0 * x[..., 0]
-        value, _, _ = self._link(*moments(self.success, x))
+        value, _, _ = self._log_success(*moments(self.success, x))
         return value
 
     def values(self, x: Array) -> Array:
@@ -89,7 +95,7 @@ class Target:
         """The weighted score at x and its gradient: the chain rule through (mu, sd), written once."""
         value, gradient = _chain(self.unweighted, self.post, x)
         if self.success is not None:
-            log_p, d_log_p = _chain(self._link, self.success, x)
+            log_p, d_log_p = _chain(self._log_success, self.success, x)
             value, gradient = value + log_p, gradient + d_log_p
         return value, gradient
 
