@@ -330,8 +330,8 @@ def fit_classifier(
 def posterior(data: Data, theta: Array, kernel: Kernel, root: Array, target: Array, L_inv: Array) -> Posterior:
     """The latent predictive distribution in the form of a regression's; root, target (R, n), L_inv (R, n, n) of B.
 
-    m(x) = k(x)' s2 a and v(x) = s2 (1 - |s2^(1/2) L^-1 root k(x)|^2), so the regression's L^-1 is s2^(1/2) L^-1 root, and
-    its z is s2^(1/2) L^-1 target: neither divides by a root that may underflow.
+    m(x) = k(x)' s2 a and v(x) = s2 (1 - |s2^(1/2) L^-1 root k(x)|^2), so the regression's L^-1 is s2^(1/2) L^-1 root
+    and its z is s2^(1/2) L^-1 target: neither divides by a root that may underflow.
     """
     xp = namespace(theta)
     d = data.X.shape[-1]
