@@ -139,6 +139,13 @@ def test_the_fixed_point_is_reached_over_the_whole_range_of_hyperparameters():
     assert sites.residual.max() < 1e-9
 
 
+def test_the_fixed_point_is_reached_for_contradictory_labels_almost_at_the_same_point():
+    """The first moves grow here: an acceleration that is not watched leads back to the start for ever."""
+    data = make_data(np.array([[[0.5], [0.5001]]]), np.array([[1.0, -1.0]]))
+    sites = ep.find_sites(ep.latent_prior(np.log([[[0.3, 50.0]]]), data, SE), data, None, ep.FINAL_TOL)
+    assert sites.residual[0, 0] < ep.FINAL_TOL
+
+
 def test_where_sites_do_not_settle_the_last_ones_are_kept_and_other_runs_are_not_disturbed(monkeypatch):
     X, h = labelled(40)
     X, h = np.concatenate([X, X]), np.concatenate([h, np.ones_like(h)])  # run 1: one label only, slow at s2 = 1e3
