@@ -6,7 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from surefoot.backend import Array
-from surefoot.failures import label_regression
+from surefoot.failures import expectation_propagation, label_regression, laplace
+from surefoot.failures.classification import log_success as probit
 from surefoot.gp.fit import Fit
 from surefoot.gp.posterior import Posterior
 
@@ -21,5 +22,9 @@ class FailureModel:
     link: Link
 
 
-FAILURE_MODELS = {"label-regression": FailureModel(label_regression.failure_model, label_regression.log_success)}
+FAILURE_MODELS = {
+    "label-regression": FailureModel(label_regression.failure_model, label_regression.log_success),
+    "laplace": FailureModel(laplace.failure_model, probit),
+    "ep": FailureModel(expectation_propagation.failure_model, probit),
+}
 NO_MODEL = ("impute", "ignore")  # baselines: the worst value seen in place of the missing one; nothing at all

@@ -42,6 +42,7 @@ class Warmth:
 
     objective: FitState | None = None
     failures: FitState | None = None
+    failures_by: str = ""  # the failure model that `failures` belongs to: its hyperparameters mean nothing to another
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,11 @@ class History:
         document = {
             "format": _FORMAT,
             "evaluations": [asdict(e) for e in self.evaluations],
-            "warmth": {"objective": _dump(self.warmth.objective), "failures": _dump(self.warmth.failures)},
+            "warmth": {
+                "objective": _dump(self.warmth.objective),
+                "failures": _dump(self.warmth.failures),
+                "failures_by": self.warmth.failures_by,
+            },
         }
         try:
             text = json.dumps(document)
@@ -113,7 +118,8 @@ class History:
             rows = document["evaluations"]
             evaluations = tuple(Evaluation(**{**row, "x": tuple(row["x"])}) for row in rows)
             warmth = document["warmth"]
-            return cls(evaluations, Warmth(_parse(warmth["objective"]), _parse(warmth["failures"])))
+            states = _parse(warmth["objective"]), _parse(warmth["failures"])
+            return cls(evaluations, Warmth(*states, failures_by=str(warmth["failures_by"])))
         except (ValueError, KeyError, TypeError) as error:
             raise InvalidInputError(
                 f"expected a file written by History.save; got {str(path)!r}, which is not ({error}); "

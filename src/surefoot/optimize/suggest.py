@@ -118,7 +118,7 @@ def fit_model(runs: Runs, settings: Settings, warmth: Warmth, generators: Genera
             None if runs.seen is None else like(runs.seen.astype(float), reference),
             kernel,
             uniforms[:, 1],
-            _on(warmth.failures, runs, reference),
+            _on(warmth.failures if warmth.failures_by == settings.failures else None, runs, reference),
         )
     noisy, f_best = _incumbent(post, data.y, data.mask)
     return Model(
@@ -130,7 +130,7 @@ def fit_model(runs: Runs, settings: Settings, warmth: Warmth, generators: Genera
         noisy=noisy,
         f_best=f_best,
         jitter_raised=to_host(result.jitter_raised),
-        warmth=Warmth(_off(result), None if failure_fit is None else _off(failure_fit)),
+        warmth=Warmth(_off(result), None if failure_fit is None else _off(failure_fit), settings.failures),
     )
 
 
