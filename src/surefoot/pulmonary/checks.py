@@ -14,7 +14,9 @@ def require(condition: bool, expected: str, came: object, try_this: str) -> None
 
 def positive(name: str, value: float, try_this: str) -> None:
     """A finite number above zero."""
-    good = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value) and value > 0
+    good = (
+        isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value) and value > 0
+    )
     require(good, f"{name} to be a finite number above zero", value, try_this)
 
 

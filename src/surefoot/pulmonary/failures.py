@@ -18,7 +18,7 @@ class FailureKind(StrEnum):
 
 
 class SimulationFailure(SurefootError):  # noqa: N818 - a failure is data here, "error" would say bug
-    """The simulation has no result: `kind`, `vessel` (None if no single one), `time_s` since the start, `message`."""
+    """A simulation without result: `kind`, `vessel` (None if no single one), `time_s` since the start."""
 
     def __init__(self, kind: FailureKind, vessel: str | None, time_s: float | None, message: str) -> None:
         super().__init__(kind, vessel, time_s, message)  # these arguments make it survive pickling

@@ -1,9 +1,10 @@
 """The network of large vessels as data: tapered tubes and how their ends are joined.
 
-A vessel runs from its top (x = 0) to its bottom. Arteries run away from the heart; veins run from the left atrium
-towards the tree, so that healthy venous flow is negative.
+A vessel runs from its top (x = 0) to its bottom. Arteries run away from the heart; veins run from the left
+atrium towards the tree, so that healthy venous flow is negative.
 """
 
+import math
 from collections import Counter
 from dataclasses import dataclass, field
 
@@ -24,6 +25,10 @@ class Vessel:
         for key in ("length_cm", "radius_top_cm", "radius_bottom_cm"):
             positive(f"{key} of vessel {self.name}", getattr(self, key), "lengths and radii are in cm")
 
+    def cells(self, points_per_cm: int) -> int:
+        """N = floor(points_per_cm L), as the 2014 program: at most one cell shorter than the vessel."""
+        return math.floor(points_per_cm * self.length_cm + 1e-9)
+
 
 @dataclass(frozen=True)
 class Junction:
@@ -41,8 +46,8 @@ class Bed:
     vein: str
 
 
-# Lengths and radii: the 11-vessel tables of the 2014 two-sided program (its comments call LTA, RTA and the veins
-# approximate).
+# Lengths and radii: the 11-vessel tables of the 2014 two-sided program (its comments call LTA, RTA and the
+# veins approximate).
 _VESSELS = (
     Vessel("MPA", 4.50, 1.36, 1.30),
     Vessel("RPA", 5.75, 0.93, 0.60),
@@ -66,7 +71,7 @@ _BEDS = (Bed("RIA", "RIV"), Bed("RTA", "RSV"), Bed("LIA", "LIV"), Bed("LTA", "LS
 
 @dataclass(frozen=True)
 class Network:
-    """Vessels and connections. Every top is the inlet, an outlet or a daughter; every bottom a parent, a bed or blind."""
+    """Vessels and connections: tops are inlet, outlets or daughters; bottoms parents, in beds or blind."""
 
     vessels: tuple[Vessel, ...] = _VESSELS
     junctions: tuple[Junction, ...] = _JUNCTIONS
@@ -82,14 +87,24 @@ class Network:
         tops = Counter([self.inlet, *self.outlets])
         bottoms = Counter(self.blind_ends)
         for junction in self.junctions:
-            require(len(junction.daughters) > 0, "a junction to have daughters", junction, "use a blind end instead")
+            require(
+                len(junction.daughters) > 0,
+                "a junction to have daughters",
+                junction,
+                "use a blind end instead",
+            )
             tops.update(junction.daughters)
             bottoms.update([junction.parent])
         for bed in self.beds:
             bottoms.update([bed.artery, bed.vein])
         for place, ends in (("top", tops), ("bottom", bottoms)):
             unknown = sorted(set(ends) - set(names))
-            require(not unknown, f"connections to name vessels among {', '.join(names)}", unknown, "correct the names")
+            require(
+                not unknown,
+                f"connections to name vessels among {', '.join(names)}",
+                unknown,
+                "correct the names",
+            )
             wrong = [name for name in names if ends[name] != 1]
             require(
                 not wrong,

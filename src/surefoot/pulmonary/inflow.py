@@ -33,8 +33,18 @@ class Ejection:
         number("inflow mean_ml_s", self.mean_ml_s, "110 ml/s is the default")
         number("inflow backflow_fraction", self.backflow_fraction, "0.04 is the default")
         beat = self.upstroke_s + self.downstroke_s + self.backflow_s
-        require(beat <= self.period_s, f"upstroke + downstroke + backflow <= period_s = {self.period_s}", beat, "shorten them")
-        require(0.0 <= self.backflow_fraction < 1.0, "0 <= backflow_fraction < 1", self.backflow_fraction, "try 0.04")
+        require(
+            beat <= self.period_s,
+            f"upstroke + downstroke + backflow <= period_s = {self.period_s}",
+            beat,
+            "shorten them",
+        )
+        require(
+            0.0 <= self.backflow_fraction < 1.0,
+            "0 <= backflow_fraction < 1",
+            self.backflow_fraction,
+            "try 0.04",
+        )
 
     def at(self, t_s: Floats) -> Floats:
         """Flow in ml/s at times within one period."""
@@ -55,20 +65,27 @@ class Ejection:
 
 @dataclass(frozen=True)
 class FlowTable:
-    """A measured flow: times from 0 to one period, equal at both ends; a periodic cubic spline runs through it."""
+    """A measured flow from 0 to one period, equal at both ends; a periodic cubic spline runs through it."""
 
     times_s: tuple[float, ...]
     flow_ml_s: tuple[float, ...]
 
     def __post_init__(self) -> None:
         t, q = np.asarray(self.times_s), np.asarray(self.flow_ml_s)
-        require(t.size >= 4 and t.size == q.size, "at least 4 pairs of time and flow", (t.size, q.size), "add rows")
+        require(
+            t.size >= 4 and t.size == q.size,
+            "at least 4 pairs of time and flow",
+            (t.size, q.size),
+            "add rows",
+        )
         finite = bool(np.all(np.isfinite(t)) and np.all(np.isfinite(q)))
         require(finite, "finite times and flows", "a NaN or infinity", "remove those rows")
         require(bool(np.all(np.diff(t) > 0.0)), "increasing times", self.times_s[:5], "sort the rows")
         require(t[0] == 0.0, "the first time to be 0", float(t[0]), "subtract it from all times")
         close = abs(q[-1] - q[0]) <= 1e-6 * float(np.max(np.abs(q)))
-        require(close, "the last flow to equal the first: one whole beat", (q[0], q[-1]), "add the row t = period")
+        require(
+            close, "the last flow to equal the first: one whole beat", (q[0], q[-1]), "add the row t = period"
+        )
 
     @property
     def period_s(self) -> float:
@@ -90,7 +107,9 @@ class FlowTable:
             with Path(path).open(newline="") as file:
                 rows = list(csv.DictReader(file))
         except OSError as error:
-            raise InvalidInputError(f"expected a readable inflow file, got {error}; check the path") from error
+            raise InvalidInputError(
+                f"expected a readable inflow file, got {error}; check the path"
+            ) from error
         columns = list(rows[0]) if rows else []
         good = "t_s" in columns and "q_ml_s" in columns
         require(good, f"columns t_s and q_ml_s in {path}", columns, "name the columns in the first line")
@@ -98,7 +117,9 @@ class FlowTable:
             times = tuple(float(row["t_s"]) for row in rows)
             flows = tuple(float(row["q_ml_s"]) for row in rows)
         except (TypeError, ValueError) as error:
-            raise InvalidInputError(f"expected numbers in every row of {path}, got: {error}; mend that row") from error
+            raise InvalidInputError(
+                f"expected numbers in every row of {path}, got: {error}; mend that row"
+            ) from error
         return FlowTable(times, flows)
 
 

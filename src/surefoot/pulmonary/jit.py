@@ -1,4 +1,4 @@
-"""The one way functions are compiled here: cached on disk, NumPy's division rules, no NaN-hiding shortcuts."""
+"""The one way functions are compiled here: cached on disk, NumPy's division rules, NaN stays NaN."""
 
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar, cast
@@ -15,8 +15,8 @@ except ImportError as error:  # pragma: no cover - the extra is installed wherev
 P = ParamSpec("P")
 R = TypeVar("R")
 
-# Sums may be reordered and multiply-adds fused (this is what lets them use vector instructions). The flags that
-# let the compiler assume "no NaN, no infinity" stay off: the failure tests rely on NaN comparing false.
+# Sums may be reordered and multiply-adds fused (this is what lets them use vector instructions). The flags
+# that let the compiler assume "no NaN, no infinity" stay off: the failure tests rely on NaN comparing false.
 FAST = {"reassoc", "contract", "arcp", "nsz"}
 
 
@@ -27,6 +27,6 @@ def njit(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def inlined(function: Callable[P, R]) -> Callable[P, R]:
-    """As njit, for small scalar functions called in inner loops: a call left standing would keep the loop scalar."""
+    """As njit, for small functions of inner loops: a call left standing would keep the loop scalar."""
     compiled = numba.njit(cache=True, fastmath=FAST, error_model="numpy", forceinline=True)(function)
     return cast(Callable[P, R], compiled)

@@ -1,5 +1,7 @@
 """From the records of the settings to the flat arrays of the compiled kernels."""
 
+# ruff: noqa: N802 - units keep their case (mmHg), symbols the paper's (f_L)
+
 import math
 
 import numpy as np
@@ -10,13 +12,8 @@ from surefoot.pulmonary.kernels.beat import Law, Mesh, State
 from surefoot.pulmonary.settings import Settings
 
 
-def cells(vessel: Vessel, points_per_cm: int) -> int:
-    """N = floor(points_per_cm L), as the 2014 program: a vessel is at most one cell shorter than its length."""
-    return math.floor(points_per_cm * vessel.length_cm + 1e-9)
-
-
 def _coefficients(vessel: Vessel, x_over_L: Floats, L_cm: float, f_over_rho: float) -> Floats:
-    """(4, points): a, b, e, d of `kernels.tubes` along the exponential taper; beyond the ends it just goes on."""
+    """(4, points): a, b, e, d of `kernels.tubes` along the exponential taper, ghosts included."""
     rate = math.log(vessel.radius_bottom_cm / vessel.radius_top_cm)
     r0 = vessel.radius_top_cm * np.exp(rate * x_over_L)
     slope = rate / L_cm * r0  # dr0/dx
@@ -46,7 +43,7 @@ def mesh_of(settings: Settings, f_L: float) -> Mesh:
     f_over_rho = f / settings.fluid.density_g_cm3
     node, half, ghost, sizes = [], [], [], []
     for vessel in network.vessels:
-        N = cells(vessel, ppc)
+        N = vessel.cells(ppc)
         i = np.arange(N + 1, dtype=np.float64)
         node.append(_coefficients(vessel, i / N, N / ppc, f_over_rho))
         half.append(_coefficients(vessel, (i + 0.5) / N, N / ppc, f_over_rho))
@@ -72,7 +69,9 @@ def mesh_of(settings: Settings, f_L: float) -> Mesh:
         half=np.concatenate(half, axis=1),
         top_ghost=np.concatenate(ghost, axis=1),
         junctions=junctions,
-        trees=np.array([(index[b.artery], index[b.vein]) for b in network.beds], dtype=np.int64).reshape(-1, 2),
+        trees=np.array([(index[b.artery], index[b.vein]) for b in network.beds], dtype=np.int64).reshape(
+            -1, 2
+        ),
         inlet=index[network.inlet],
         outlets=outlets,
         blind=np.array([index[name] for name in network.blind_ends], dtype=np.int64),

@@ -1,8 +1,11 @@
-"""Everything of the model but (f_L, f_S, ξ), as frozen records: units in the names, sources beside the defaults.
+"""Everything of the model but (f_L, f_S, ξ), as frozen records: units in the names, sources beside the
+defaults.
 
-Sources in words: "the 2014 program" is the two-sided program behind Qureshi et al. 2014 in its public copy; "the
-2014 abstract" is that article's abstract; [NH18] is the paper this package is built from.
+Sources in words: "the 2014 program" is the two-sided program behind Qureshi et al. 2014 in its public copy;
+"the 2014 abstract" is that article's abstract; [NH18] is the paper this package is built from.
 """
+
+# ruff: noqa: N815 - units keep their case (mmHg), symbols the paper's (f_L)
 
 import math
 from dataclasses import dataclass, field, replace
@@ -23,7 +26,9 @@ class Fluid:
 
     density_g_cm3: float = 1.055  # the 2014 program
     viscosity_g_cm_s: float = 0.049  # the 2014 program
-    friction: Literal["constant", "boundary-layer"] = "constant"  # as coded; the other is as printed in [NH18, Eq. 8]
+    friction: Literal["constant", "boundary-layer"] = (
+        "constant"  # as coded; the other is as printed in [NH18, Eq. 8]
+    )
     friction_coefficient: float = 50.0  # the 2014 program: F = -50 π ν q/A
 
     def __post_init__(self) -> None:
@@ -36,7 +41,9 @@ class Fluid:
             "try 'constant'",
         )
         number("friction_coefficient", self.friction_coefficient, "50 is the default")
-        require(self.friction_coefficient >= 0, "friction_coefficient >= 0", self.friction_coefficient, "try 50")
+        require(
+            self.friction_coefficient >= 0, "friction_coefficient >= 0", self.friction_coefficient, "try 50"
+        )
 
     @property
     def kinematic_viscosity_cm2_s(self) -> float:
@@ -48,13 +55,15 @@ class Fluid:
         nu = self.kinematic_viscosity_cm2_s
         if self.friction == "constant":
             return self.friction_coefficient * math.pi * nu, 0.0
-        delta_cm = math.sqrt(nu * period_s / (2.0 * math.pi))  # boundary layer, the usual choice of this model family
+        delta_cm = math.sqrt(
+            nu * period_s / (2.0 * math.pi)
+        )  # boundary layer, the usual choice of this model family
         return 0.0, 2.0 * math.sqrt(math.pi) * nu / delta_cm  # 2πν r/δ with r = sqrt(A/π)  [NH18, Eq. 8]
 
 
 @dataclass(frozen=True)
 class Tree:
-    """The structured trees: how radii shrink, how long a segment of given radius is, where branching stops."""
+    """The structured trees: how radii shrink, how long a segment of given radius is, where it stops."""
 
     asymmetry: float = 0.41  # γ = (r_d2/r_d1)²; the 2014 program
     minimum_radius_cm: float = 0.005  # the 2014 program and abstract: 50 µm
@@ -62,11 +71,18 @@ class Tree:
     artery_length_exponent: float = 1.10
     vein_length_factor: float = 14.54  # l = 14.54 r; the 2014 program
     vein_length_exponent: float = 1.0
-    short_arterioles: bool = False  # l = 1.88 r^0.47 below r_min, an older law of the same program: +1 mmHg in the MPA
+    short_arterioles: bool = (
+        False  # l = 1.88 r^0.47 below r_min, an older law of the same program: +1 mmHg in the MPA
+    )
 
     def __post_init__(self) -> None:
         positive("asymmetry", self.asymmetry, "0.41 is the default")
-        require(self.asymmetry <= 1.0, "asymmetry <= 1", self.asymmetry, "name the smaller daughter second: invert it")
+        require(
+            self.asymmetry <= 1.0,
+            "asymmetry <= 1",
+            self.asymmetry,
+            "name the smaller daughter second: invert it",
+        )
         for key in (
             "minimum_radius_cm",
             "artery_length_factor",
@@ -97,7 +113,8 @@ class Variant:
     """Which of the model's two quirks are kept, and how the beats are iterated.
 
     wall_factor: 4/3 as printed [NH18, Eq. 9]; 1 as the 2014 program computes it (an integer division).
-    omega_scale: 1 is the true frequency in the trees; 0.1 as the 2014 program computes it (a period in other units).
+    omega_scale: 1 is the true frequency in the trees; 0.1 as the 2014 program computes it (a period in
+    other units).
     """
 
     name: str = "published"
@@ -107,7 +124,9 @@ class Variant:
     accelerate: bool = True  # extrapolate from beat to beat (only when beats is None)
     max_beats: int = 60
     periodicity_mmHg: float = 0.1  # periodic: no midpoint pressure changes more than this over a beat
-    target_mmHg: float = 0.005  # where the iteration stops; 0.1 is reached with a slow mode still up to 1 mmHg away
+    target_mmHg: float = (
+        0.005  # where the iteration stops; 0.1 is reached with a slow mode still up to 1 mmHg away
+    )
 
     def __post_init__(self) -> None:
         positive("wall_factor", self.wall_factor, "4/3 as printed, 1 as in the 2014 program")
@@ -129,7 +148,9 @@ VARIANTS = {
 def named_variant(name: str) -> Variant:
     """The variant of that name."""
     if name not in VARIANTS:
-        raise UnknownNameError(f"expected a variant among {', '.join(VARIANTS)}, got {name!r}; try 'published'")
+        raise UnknownNameError(
+            f"expected a variant among {', '.join(VARIANTS)}, got {name!r}; try 'published'"
+        )
     return VARIANTS[name]
 
 
@@ -150,12 +171,19 @@ class Settings:
         number("left_atrial_pressure_mmHg", self.left_atrial_pressure_mmHg, "2 is the default")
         number("initial_flow_ml_s", self.initial_flow_ml_s, "10 is the default")
         for vessel in self.network.vessels:
-            cells = math.floor(self.grid.points_per_cm * vessel.length_cm)
-            require(cells >= 2, f"vessel {vessel.name} to span at least two cells", cells, "raise points_per_cm")
+            cells = vessel.cells(self.grid.points_per_cm)
+            require(
+                cells >= 2, f"vessel {vessel.name} to span at least two cells", cells, "raise points_per_cm"
+            )
         for bed in self.network.beds:
             r_a = self.network.vessel(bed.artery).radius_bottom_cm
             r_v = self.network.vessel(bed.vein).radius_bottom_cm
-            require(r_a == r_v, f"{bed.artery} and {bed.vein} to end with equal radii", (r_a, r_v), "the tree has one root")
+            require(
+                r_a == r_v,
+                f"{bed.artery} and {bed.vein} to end with equal radii",
+                (r_a, r_v),
+                "the tree has one root",
+            )
 
     def with_variant(
         self,
@@ -165,7 +193,13 @@ class Settings:
         omega_scale: float | None = None,
     ) -> "Settings":
         """A copy with another variant, or with one constant of it changed."""
-        chosen = self.variant if variant is None else named_variant(variant) if isinstance(variant, str) else variant
+        chosen = (
+            self.variant
+            if variant is None
+            else named_variant(variant)
+            if isinstance(variant, str)
+            else variant
+        )
         if wall_factor is not None:
             chosen = replace(chosen, name="custom", wall_factor=wall_factor)
         if omega_scale is not None:

@@ -1,7 +1,8 @@
-"""The structured trees of small vessels: from (f_S, ξ) to time-domain admittance kernels, remembered in memory.
+"""The structured trees of small vessels: from (f_S, ξ) to time-domain admittance kernels, remembered in
+memory.
 
-Notation: α, β the daughters' radius ratios, γ = (β/α)², Y(ω) the 2 x 2 admittance between the tree's arterial and
-venous roots, y its inverse transform over one beat. Radius relation [NH18, Eq. 7].
+Notation: α, β the daughters' radius ratios, γ = (β/α)², Y(ω) the 2 x 2 admittance between the tree's
+arterial and venous roots, y its inverse transform over one beat. Radius relation [NH18, Eq. 7].
 """
 
 import math
@@ -68,12 +69,12 @@ def admittance(
     tree: Tree,
     fluid: Fluid,
 ) -> np.ndarray[tuple[int, int], np.dtype[np.complex128]]:
-    """(3, steps/2 + 1) Y11, Y12 = Y21, Y22 at ω = omega_scale 2πk/T, k = 0 .. steps/2; cm³/s per dyn/cm². Read-only."""
+    """(3, steps/2 + 1) Y11, Y12 = Y21, Y22 at ω = omega_scale 2πk/T; cm³/s per dyn/cm²; read-only."""
     radii = _radii(root_radius_cm, xi, tree)
     rho = fluid.density_g_cm3
     c0 = math.sqrt(2.0 * f_S / (3.0 * rho))  # sqrt(A/(Cρ)) with C = 3A/(2 f_S)
     K = steps // 2
-    k = np.arange(1, math.ceil(K / C) * C + 1)
+    k = np.arange(1, math.ceil(K / C) * C + 1, dtype=np.float64)
     parts = tree_admittance(
         omega_scale * 2.0 * math.pi / period_s * k,
         radii.radius_cm,
@@ -101,6 +102,6 @@ def admittance(
 
 
 def time_kernels(Y: np.ndarray[tuple[int, int], np.dtype[np.complex128]], period_s: float) -> Floats:
-    """(3, steps) y11, y12 = y21, y22 in cm³/s per dyn/cm² per s, on the true time grid whatever the frequency scale."""
+    """(3, steps) y11, y12 = y21, y22 in cm³/s per dyn/cm² per s, whatever ω's scale on the true time grid."""
     steps = 2 * (Y.shape[-1] - 1)
     return np.asarray(np.fft.irfft(Y, n=steps, axis=-1) * (steps / period_s), dtype=np.float64)

@@ -10,11 +10,12 @@ Purpose: Y(ω) seen from the two ends of   artery - (two smaller trees in parall
         ...   .                                    a vessel thinner than r_min has none
         m=M   (0,M) .
 
-Notation: w Womersley number, S = sqrt(1 - F_J), c0 the inviscid wave speed, κ = ωl/(c0 S), E = exp(-iκ), g the
-characteristic admittance. A tube is Y11 = Y22 = g(1+E²)/(1-E²), Y12 = Y21 = -2gE/(1-E²): the usual -ig cot κ and
-ig/sin κ, written with the decaying exponential so that nothing overflows.
-Frequencies go through in chunks of C; the scratch array is one flat buffer cut in pieces of C, because constant
-distances inside one buffer are what lets the compiler prove that the loop may use vector instructions.
+Notation: w Womersley number, S = sqrt(1 - F_J), c0 the inviscid wave speed, κ = ωl/(c0 S), E = exp(-iκ), g
+the characteristic admittance. A tube is Y11 = Y22 = g(1+E²)/(1-E²), Y12 = Y21 = -2gE/(1-E²): the usual -ig
+cot κ and ig/sin κ, written with the decaying exponential so that nothing overflows.
+Frequencies go through in chunks of C; the scratch array is one flat buffer cut in pieces of C, because
+constant distances inside one buffer are what lets the compiler prove that the loop may use vector
+instructions.
 """
 
 import math
@@ -63,7 +64,8 @@ def _decay(y: float) -> float:
 
 @inlined
 def _turn(x: float) -> tuple[float, float]:
-    """(cos x, sin x) for 0 <= x < 1e6: Taylor at a quarter of the reduced angle; absolute error below 1e-15 + 1e-16 x.
+    """(cos x, sin x) for 0 <= x < 1e6: Taylor at a quarter of the reduced angle; absolute error below 1e-15
+    + 1e-16 x.
 
     Written out instead of math.cos because a call would keep the loop over frequencies scalar.
     """
@@ -111,7 +113,7 @@ def _sqrt_high(w: float) -> tuple[float, float]:
 
 @njit
 def _womersley(r: float, root_omega_over_nu: Floats, scratch: Floats) -> None:
-    """S of one radius over a chunk. w grows with frequency, so the three ranges of w are three ranges of i."""
+    """S of one radius over a chunk. w grows with frequency, so its three ranges are ranges of i."""
     low = 0
     while low < C and r * root_omega_over_nu[low] <= 2.0:
         low += 1
@@ -154,7 +156,7 @@ def _tube(gr: float, gi: float, x: float, y: float) -> tuple[float, float, float
 
 @njit
 def _terminal(g0: float, tau_a: float, tau_v: float, omega: Floats, scratch: Floats) -> None:
-    """Tree of a vessel thinner than r_min: its artery and its vein in series. τ = l/c0 is the inviscid delay."""
+    """A vessel thinner than r_min: its artery and its vein in series. τ = l/c0 is the inviscid delay."""
     for i in range(C):
         sr, si = scratch[i], scratch[C + i]
         inv = omega[i] / (sr * sr + si * si)
@@ -176,7 +178,7 @@ def _terminal(g0: float, tau_a: float, tau_v: float, omega: Floats, scratch: Flo
 
 @njit
 def _internal(g0: float, tau_a: float, tau_v: float, omega: Floats, scratch: Floats) -> None:
-    """series(series(artery, X), vein) with X the two daughters' trees in parallel (pieces _X of the scratch)."""
+    """series(series(artery, X), vein) with X the two daughters' trees in parallel (pieces _X)."""
     for i in range(C):
         sr, si = scratch[i], scratch[C + i]
         inv = omega[i] / (sr * sr + si * si)
@@ -211,7 +213,15 @@ def _internal(g0: float, tau_a: float, tau_v: float, omega: Floats, scratch: Flo
 
 @njit
 def tree_admittance(
-    omega: Floats, radius: Floats, tau_a: Floats, tau_v: Floats, last_n: Ints, c0: float, rho: float, nu: float, r_min: float
+    omega: Floats,
+    radius: Floats,
+    tau_a: Floats,
+    tau_v: Floats,
+    last_n: Ints,
+    c0: float,
+    rho: float,
+    nu: float,
+    r_min: float,
 ) -> Floats:
     """(6, K): re and im of Y11, Y12 = Y21, Y22 of the root at K = (multiple of C) positive frequencies.
 
@@ -247,7 +257,9 @@ def tree_admittance(
 
 
 @njit
-def tree_conductance(radius: Floats, length_a: Floats, length_v: Floats, last_n: Ints, mu: float, r_min: float) -> float:
+def tree_conductance(
+    radius: Floats, length_a: Floats, length_v: Floats, last_n: Ints, mu: float, r_min: float
+) -> float:
     """Y11(0) = -Y12(0) = Y22(0): Poiseuille tubes in series and parallel."""
     below = np.zeros(np.max(last_n) + 1)
     current = 0.0

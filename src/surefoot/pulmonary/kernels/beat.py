@@ -1,7 +1,8 @@
 """One beat of the whole network: the time loop, with a status code instead of exceptions.
 
-Per step: stability test, Lax-Wendroff in all vessels, then inlet, outlets, blind ends, junctions, trees. Boundary
-conditions read old nodes and half points only, so their order, and that of the vessels, does not matter.
+Per step: stability test, Lax-Wendroff in all vessels, then inlet, outlets, blind ends, junctions, trees.
+Boundary conditions read old nodes and half points only, so their order, and that of the vessels, does not
+matter.
 """
 
 from typing import NamedTuple
@@ -28,7 +29,7 @@ OK, CFL, MATCHING, JUNCTION, NOT_FINITE, COLLAPSED = range(6)
 
 
 class Mesh(NamedTuple):
-    """The network as flat arrays; slots as drawn in `kernels.tubes`. Rows of the (4, .) arrays: a, b, e, d."""
+    """The network as flat arrays; slots as drawn in `kernels.tubes`. Rows of (4, .): a, b, e, d."""
 
     first: Ints  # (V,) slot of node 0 of each vessel
     last: Ints  # (V,) slot of its node N
@@ -248,6 +249,6 @@ def run_beat(
             for j in range(probes.size):
                 sample_A[j, sample], sample_q[j, sample] = A[probes[j]], q[probes[j]]
     status, slot = _diagnose(A, q, a, theta)
-    if status == NOT_FINITE or status == COLLAPSED:  # the step limit is the next beat's affair
+    if status in (NOT_FINITE, COLLAPSED):  # the step limit is the next beat's affair
         return status, slot, steps
     return OK, 0, steps

@@ -1,19 +1,21 @@
 """Convolution of the trees' kernels with one beat of pressure history, by blocks.
 
-Wanted at every step j of a beat:  H = Σ_{m=1}^{Nt-1} k[m] p[j - m], four kernels per tree, Nt = 4096 taps: 65 000
-multiplications per step if done as written. Cut time into blocks of B steps. Seen from block b,
+Wanted at every step j of a beat:  H = Σ_{m=1}^{Nt-1} k[m] p[j - m], four kernels per tree, Nt = 4096 taps:
+65 000 multiplications per step if done as written. Cut time into blocks of B steps. Seen from block b,
 
     ... | block b-2 | block b-1 | block b: . . . j . |      D = Nt/B blocks back to one beat ago
          '------- far: known -----'  near: 1..j-1
 
-the far part is known when the block begins, for all its B steps at once. Block b-d contributes through the taps
-(d-1)B .. (d+1)B - 1 only, so with the padded transforms Z_i = FFT([block i, 0]) and G_d = FFT(those 2B taps)
+the far part is known when the block begins, for all its B steps at once. Block b-d contributes through the
+taps (d-1)B .. (d+1)B - 1 only, so with the padded transforms Z_i = FFT([block i, 0]) and G_d = FFT(those 2B
+taps)
 
     far = last B entries of IFFT( Σ_{d=1}^{D} Z_{b-d} G_d ),   Z of each block computed once.
 
-The near part, at most B - 1 terms, is summed directly. It is the same sum, rounded differently: the difference is about
-1e-15 times Σ|k| max|p|, far below the tolerance of Newton's method. A tree's two pressures travel as one complex signal.
-Spectra are stored as separate real and imaginary arrays of W >= B + 1 bins (padding is zero).
+The near part, at most B - 1 terms, is summed directly. It is the same sum, rounded differently: the
+difference is about 1e-15 times Σ|k| max|p|, far below the tolerance of Newton's method. A tree's two
+pressures travel as one complex signal. Spectra are stored as separate real and imaginary arrays of W >= B +
+1 bins (padding is zero).
 """
 
 import math
@@ -37,15 +39,14 @@ def twiddles() -> tuple[Floats, Floats, Ints]:
 
 
 def kernel_spectra(kernels: Floats) -> Floats:
-    """(trees, 3, 2, D, W): G_d of each kernel in (trees, 3, Nt), scaled by 1/2B for the unscaled inverse below."""
+    """(trees, 3, 2, D, W): G_d of each kernel in (trees, 3, Nt), scaled by 1/2B for the inverse below."""
     trees, three, steps = kernels.shape
-    padded = np.concatenate([kernels, np.zeros((trees, three, B))], axis=-1)
-    blocks = steps // B
-    spectra = np.zeros((trees, three, 2, blocks, W))
-    for d in range(1, blocks + 1):
-        G = np.fft.rfft(padded[..., (d - 1) * B : (d + 1) * B], axis=-1) / (2 * B)
-        spectra[:, :, 0, d - 1, : B + 1] = G.real
-        spectra[:, :, 1, d - 1, : B + 1] = G.imag
+    blocks = np.concatenate([kernels, np.zeros((trees, three, B))], axis=-1).reshape(trees, three, -1, B)
+    taps = np.concatenate([blocks[:, :, :-1], blocks[:, :, 1:]], axis=-1)  # (trees, 3, D, 2B)
+    G = np.fft.rfft(taps, axis=-1) / (2 * B)
+    spectra = np.zeros((trees, three, 2, steps // B, W))
+    spectra[:, :, 0, :, : B + 1] = G.real
+    spectra[:, :, 1, :, : B + 1] = G.imag
     return spectra
 
 
@@ -104,11 +105,20 @@ def _add_product(Zr: Floats, Zi: Floats, Gr: Floats, Gi: Floats, acc_r: Floats, 
 
 @njit
 def far_sums(
-    b: int, Z: Floats, G: Floats, cos: Floats, sin: Floats, reverse: Ints, work: Floats, acc: Floats, out: Floats
+    b: int,
+    Z: Floats,
+    G: Floats,
+    cos: Floats,
+    sin: Floats,
+    reverse: Ints,
+    work: Floats,
+    acc: Floats,
+    out: Floats,
 ) -> None:
     """out (2, B) = far part of H for the B steps of block b, one tree.
 
-    Z (D, 2, 2, W): spectra of the last D blocks, block i of the beat in row i (rows >= b are the previous beat's).
+    Z (D, 2, 2, W): spectra of the last D blocks, block i of the beat in row i (rows >= b are the previous
+    beat's).
     """
     blocks = Z.shape[0]
     acc[:] = 0.0
@@ -119,7 +129,9 @@ def far_sums(
         _add_product(z[0, 0], z[0, 1], G[1, 0, d - 1], G[1, 1, d - 1], acc[2], acc[3])
         _add_product(z[1, 0], z[1, 1], G[2, 0, d - 1], G[2, 1, d - 1], acc[2], acc[3])
     re, im = work[0], work[1]
-    for k in range(B + 1):  # spectrum of H_a + i H_v, real and imaginary swapped: the forward transform inverts
+    for k in range(
+        B + 1
+    ):  # spectrum of H_a + i H_v, real and imaginary swapped: the forward transform inverts
         im[k], re[k] = acc[0, k] - acc[3, k], acc[1, k] + acc[2, k]
     for k in range(1, B):
         im[2 * B - k], re[2 * B - k] = acc[0, k] + acc[3, k], acc[2, k] - acc[1, k]

@@ -1,7 +1,8 @@
 """Free ends of vessels: inflow at the top, pressure at the top, a blind end at the bottom.
 
-Each ghost half point is mirrored so that the mean of ghost and inner half point is the prescribed value at n+1/2.
-All functions return the new end node (A, q); they read old values and half points only, so their order is free.
+Each ghost half point is mirrored so that the mean of ghost and inner half point is the prescribed value at
+n+1/2. All functions return the new end node (A, q); they read old values and half points only, so their
+order is free.
 """
 
 from surefoot.pulmonary.arrays import Floats
@@ -10,7 +11,9 @@ from surefoot.pulmonary.kernels.tubes import flux, source
 
 
 @njit
-def inflow_end(A_old: float, q_half: float, inflow_old: float, inflow_new: float, theta: float) -> tuple[float, float]:
+def inflow_end(
+    A_old: float, q_half: float, inflow_old: float, inflow_new: float, theta: float
+) -> tuple[float, float]:
     """Flow given at node 0 of the first artery."""
     q_ghost = inflow_old + inflow_new - q_half
     return A_old - theta * (q_half - q_ghost), inflow_new

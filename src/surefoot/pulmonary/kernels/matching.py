@@ -1,15 +1,16 @@
 """Terminal artery - structured tree - vein: the vessels' ends meet the tree's admittance.
 
-Notation: per side (artery, vein; both end at their node N) the unknowns (A1, q1) at the new node and (Ag, qg) at the
-ghost half point; h inner half point, o old node. H is the part of the convolution that is already history, Y the
-matrix dt*y[0] that acts on the pressures being solved for.
+Notation: per side (artery, vein; both end at their node N) the unknowns (A1, q1) at the new node and (Ag,
+qg) at the ghost half point; h inner half point, o old node. H is the part of the convolution that is
+already history, Y the matrix dt*y[0] that acts on the pressures being solved for.
   r1 = A1 - A_o - θ q_h + θ qg                                                  continuity
   r2 = q1 - q_o - θ R_h - dt/2 S_h + θ R(Ag, qg) - dt/2 S(Ag, qg)                momentum
   r3 = q1 - H - Y p(A1)                        (both sides' pressures)           tree at n+1
   r4 = (qg + q_h)/2 - H - Y p((Ag + A_h)/2)                                      tree at n+1/2, same H
-Newton on all eight, as the 2014 program does: close to a fold of the equations the path of the iterates decides
-whether a root is found, and with it where the original fails. Only the linear algebra is shortened: r1, r4 and r2 give
-dA1, dqg, dq1 in terms of dAg, which leaves a 2 x 2 system. The iterates are those of the 8 x 8 solve up to rounding.
+Newton on all eight, as the 2014 program does: close to a fold of the equations the path of the iterates
+decides whether a root is found, and with it where the original fails. Only the linear algebra is shortened:
+r1, r4 and r2 give dA1, dqg, dq1 in terms of dAg, which leaves a 2 x 2 system. The iterates are those of the
+8 x 8 solve up to rounding.
 """
 
 import numpy as np
@@ -49,12 +50,21 @@ def _side(
 
 @njit
 def matching(
-    known: Floats, H: Floats, Y: Floats, f: float, theta: float, dt: float, k1: float, k2: float, guess: Floats
+    known: Floats,
+    H: Floats,
+    Y: Floats,
+    f: float,
+    theta: float,
+    dt: float,
+    k1: float,
+    k2: float,
+    guess: Floats,
 ) -> int:
-    """Solve one tree in place: guess (2, 4) = (A1, q1, Ag, qg) per side. Returns the iterations used, -1 if none do.
+    """Solve one tree in place: guess (2, 4) = (A1, q1, Ag, qg) per side. Returns the iterations used, -1 if
+    none do.
 
-    known (2, 9) per side: A_o + θ q_h; q_o + θ R_h + dt/2 S_h; A_h; q_h; a, b, e, d at the ghost; A0 at the node.
-    Y = dt * (y11[0], y12[0], y22[0]).
+    known (2, 9) per side: A_o + θ q_h; q_o + θ R_h + dt/2 S_h; A_h; q_h; a, b, e, d at the ghost; A0 at the
+    node. Y = dt * (y11[0], y12[0], y22[0]).
     """
     ka, kv = known[0], known[1]
     A1, q1, Ag, qg = guess[0, 0], guess[0, 1], guess[0, 2], guess[0, 3]

@@ -1,7 +1,8 @@
-"""Fluxes and sources of the large vessels and the two-step Lax-Wendroff scheme.
+r"""Fluxes and sources of the large vessels and the two-step Lax-Wendroff scheme.
 
-The stencil. Nodes carry U = (A, q) at times n and n+1; half points lie between them at time n+1/2. All vessels lie
-end to end in flat arrays; vessel v owns slots first[v] .. last[v], and slot i holds node i and half point i+1/2:
+The stencil. Nodes carry U = (A, q) at times n and n+1; half points lie between them at time n+1/2. All
+vessels lie end to end in flat arrays; vessel v owns slots first[v] .. last[v], and slot i holds node i and
+half point i+1/2:
 
     time n+1    o           o           o   . . .   o           o
                          \     |     /
@@ -13,8 +14,8 @@ end to end in flat arrays; vessel v owns slots first[v] .. last[v], and slot i h
     half point -1/2  1/2         3/2                   N-1/2       N+1/2
 
 x: computed here (step 1); g: ghost half points, found by the boundary conditions (ends, junctions, matching).
-The last slot of a vessel holds the geometry of its lower ghost; its half values mix two vessels and nobody reads
-them. The same goes for step 2 at both ends, which the boundary conditions overwrite.
+The last slot of a vessel holds the geometry of its lower ghost; its half values mix two vessels and nobody
+reads them. The same goes for step 2 at both ends, which the boundary conditions overwrite.
 
 Balance laws [NH18, Eq. 8] in conservation form, with B and G such that B_x - G = (A/ρ) p_x:
     A_t + q_x = 0,   q_t + (q²/A + B)_x = F + G.
@@ -34,14 +35,14 @@ from surefoot.pulmonary.jit import inlined, njit
 @inlined
 def flux(A: float, q: float, a: float, b: float) -> float:
     """Momentum flux R at one point."""
-    return q * q / A + a * np.sqrt(A) + b
+    return float(q * q / A + a * np.sqrt(A) + b)
 
 
 @inlined
 def source(A: float, q: float, e: float, d: float, k1: float, k2: float) -> float:
     """Momentum source S = F + G at one point."""
     s = np.sqrt(A)
-    return e * s + d - (k1 + k2 * s) * q / A
+    return float(e * s + d - (k1 + k2 * s) * q / A)
 
 
 @inlined
@@ -103,7 +104,7 @@ def full_flow(q: Floats, R_half: Floats, S_half: Floats, theta: float, dt: float
 
 @njit
 def count_stable(A: Floats, q: Floats, a: Floats, theta: float) -> int:
-    """How many nodes satisfy dt (|u| + c) <= dx. NaN and A <= 0 (whose root is NaN) compare false: not stable."""
+    """How many nodes satisfy dt (|u| + c) <= dx. NaN and A <= 0 (its root is NaN) compare false."""
     good = 0
     for i in range(A.size):
         slack = 1.0 - theta * abs(q[i]) / A[i]
