@@ -41,7 +41,9 @@ def twiddles() -> tuple[Floats, Floats, Ints]:
 def kernel_spectra(kernels: Floats) -> Floats:
     """(trees, 3, 2, D, W): G_d of each kernel in (trees, 3, Nt), scaled by 1/2B for the inverse below."""
     trees, three, steps = kernels.shape
-    blocks = np.concatenate([kernels, np.zeros((trees, three, B))], axis=-1).reshape(trees, three, -1, B)
+    blocks = np.concatenate([kernels, np.zeros((trees, three, B))], axis=-1).reshape(
+        trees, three, steps // B + 1, B
+    )
     taps = np.concatenate([blocks[:, :, :-1], blocks[:, :, 1:]], axis=-1)  # (trees, 3, D, 2B)
     G = np.fft.rfft(taps, axis=-1) / (2 * B)
     spectra = np.zeros((trees, three, 2, steps // B, W))

@@ -109,5 +109,5 @@ def count_stable(A: Floats, q: Floats, a: Floats, theta: float) -> int:
     for i in range(A.size):
         slack = 1.0 - theta * abs(q[i]) / A[i]
         courant2 = theta * theta * 0.5 * a[i] / np.sqrt(A[i])  # (c dt/dx)², c² = a/(2 sqrt(A))
-        good += (slack >= 0.0) & (courant2 <= slack * slack)
+        good += (slack >= 0.0) & (courant2 <= slack * slack) & (A[i] < 1e300)
     return good
