@@ -4,6 +4,7 @@ import typer
 from rich.console import Console
 
 import surefoot
+from surefoot.cli import pulmonary
 from surefoot.errors import SurefootError
 
 app = typer.Typer(
@@ -12,6 +13,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+app.add_typer(pulmonary.app, name="pulmonary")
 
 
 def _print_version(wanted: bool) -> None:
