@@ -11,6 +11,7 @@ from surefoot.pulmonary.kernels.matching import matching
 
 F, THETA, DT, K1 = 2.6e5, 7e-4, 1.7e-4, 7.3
 RHO = 1.055
+END = (5e3, math.sqrt(math.pi) * 0.549)  # (df/dr0) r0'/ρ and sqrt(A0) at the ghost
 
 
 def coefficients(r0: float, slope: float) -> np.ndarray:
@@ -52,6 +53,7 @@ def test_matching_solves_all_eight_equations() -> None:
                 s * q_h,
                 *c,
                 A0,
+                *END,
             ]
             for s in (1.0, -1.0)
         ]
@@ -64,7 +66,15 @@ def test_matching_solves_all_eight_equations() -> None:
         out = []
         for k, (a1, f1, ag, fg) in zip(known, ((A1, q1, Ag, qg), (B1, s1, Bg, sg)), strict=True):
             out.append(a1 - k[0] + THETA * fg)
-            out.append((f1 - k[1] + THETA * flux(ag, fg, c) - 0.5 * DT * source(ag, fg, c)) / 10.0)
+            out.append(
+                (
+                    f1
+                    - k[1]
+                    + THETA * flux(ag, fg, c)
+                    - 0.5 * DT * (source(ag, fg, c) - END[0] * (math.sqrt(ag) - END[1]) ** 2)
+                )
+                / 10.0
+            )
         pa, pv = pressure(A1, A0), pressure(B1, A0)
         ha, hv = pressure(0.5 * (Ag + A_h), A0), pressure(0.5 * (Bg + A_h), A0)
         out.append((q1 - H[0] - Y[0] * pa - Y[1] * pv) / 10.0)
@@ -81,7 +91,7 @@ def test_matching_solves_all_eight_equations() -> None:
 def test_matching_reports_equations_without_a_root() -> None:
     A0 = math.pi * 0.5**2
     c = coefficients(0.5, 0.0)
-    known = np.array([[1e-3, 500.0, A0, 400.0, *c, A0]] * 2)
+    known = np.array([[1e-3, 500.0, A0, 400.0, *c, A0, *END]] * 2)
     guess = np.array([[A0, 10.0, A0, 10.0]] * 2)
     assert matching(known, np.zeros(2), np.array([5e-3, 0.0, 5e-3]), F, THETA, DT, K1, 0.0, guess) < 0
 

@@ -61,21 +61,25 @@ def mesh_of(settings: Settings, f_L: float) -> Mesh:
         row[: len(members)] = members
     outlets = np.array([index[name] for name in network.outlets], dtype=np.int64)
     P = settings.left_atrial_pressure_mmHg * DYN_PER_MMHG
+    trees = np.array([(index[b.artery], index[b.vein]) for b in network.beds], dtype=np.int64).reshape(-1, 2)
+    halves = np.concatenate(half, axis=1)
+    ghosts = halves[:, last[trees]]  # (4, trees, 2)
+    slope_over_rho = ghosts[2] / (2.0 * math.sqrt(math.pi) * f)  # r0'/ρ, from e
+    root_A0 = ghosts[0] / f_over_rho  # from a
     return Mesh(
         first=first.astype(np.int64),
         last=last.astype(np.int64),
         A0=A0,
         node=nodes,
-        half=np.concatenate(half, axis=1),
+        half=halves,
         top_ghost=np.concatenate(ghost, axis=1),
         junctions=junctions,
-        trees=np.array([(index[b.artery], index[b.vein]) for b in network.beds], dtype=np.int64).reshape(
-            -1, 2
-        ),
+        trees=trees,
         inlet=index[network.inlet],
         outlets=outlets,
         blind=np.array([index[name] for name in network.blind_ends], dtype=np.int64),
         outlet_area=A0[first[outlets]] / (1.0 - P / f) ** 2,  # inverse wall law [NH18, Eq. 9]
+        tree_ends=np.stack([settings.variant.end_slope_dyn_cm3 * slope_over_rho, root_A0], axis=-1),
     )
 
 

@@ -24,6 +24,7 @@ from surefoot.pulmonary.kernels.beat import State
 from surefoot.pulmonary.model import BeatResult, Model, march_beat
 
 MEMORY = 6  # pairs kept
+GROWTH = 2.0  # a proposal after which the change grows more than this is distrusted
 PLAIN_BEATS = 3  # before acceleration: the first has no history, the second answers to that
 
 OnBeat = Callable[[int, float], None]
@@ -103,47 +104,40 @@ def fixed_beats(model: Model, beats: int, on_beat: OnBeat | None = None) -> Cycl
 def until_periodic(model: Model, on_beat: OnBeat | None = None) -> Cycle:
     """Iterate until two plain beats in a row differ by no more than the target, or until max_beats."""
     variant = model.settings.variant
-    state = model.start
-    previous: Floats | None = None
-    plain = True  # does this beat start where the one before ended?
-    starts: list[Floats] = []
-    ends: list[Floats] = []
-    best = Cycle(march_beat(model, state, convolve=False), 1, np.inf)
-    if not best.beat.ok:
-        return best
-    done = best.beat
+    done = march_beat(model, model.start, convolve=False)
+    if not done.ok:
+        return Cycle(done, 1, np.inf)
     if on_beat:
         on_beat(1, np.inf)
     state, previous = done.state, done.pressure_mmHg
+    plain = True  # does this beat start where the one before ended?
+    change = np.inf
+    starts: list[Floats] = []
+    ends: list[Floats] = []
     for n in range(2, variant.max_beats + 1):
         beat = march_beat(model, state, convolve=True)
         if not beat.ok:
             if plain:
                 return Cycle(beat, n, np.inf)
-            state, previous, plain = (
-                done.state,
-                done.pressure_mmHg,
-                True,
-            )  # the proposal was bad: step plainly
+            state, previous, plain = done.state, done.pressure_mmHg, True  # a bad proposal: step plainly
             starts, ends = [], []
             continue
-        change = _change(model, beat.pressure_mmHg, previous)
+        before, change = change, _change(model, beat.pressure_mmHg, previous)
         if on_beat:
             on_beat(n, change)
-        last = n == variant.max_beats
-        if plain and (change <= variant.target_mmHg or last):
+        if plain and (change <= variant.target_mmHg or n == variant.max_beats):
             return Cycle(beat, n, change)
-        if n >= PLAIN_BEATS:
+        if not plain and change > GROWTH * before:
+            starts, ends = [], []  # what was remembered misled
+        elif n >= PLAIN_BEATS:
             starts = [*starts, _pack(model, state, previous)][-MEMORY:]
             ends = [*ends, _pack(model, beat.state, beat.pressure_mmHg)][-MEMORY:]
         done = beat
+        state, previous, plain = beat.state, beat.pressure_mmHg, True
         # Close to the goal or to the end, step plainly: the result must be confirmed.
         confirm = change <= 0.5 * variant.target_mmHg or n >= variant.max_beats - 1
-        if not variant.accelerate or len(starts) < 2 or confirm:
-            state, previous, plain = beat.state, beat.pressure_mmHg, True
-        else:
-            state, previous = _unpack(model, _propose(starts, ends), beat.state, beat.pressure_mmHg)
-            plain = False
-            if not np.all(state.A > 0.0):
-                state, previous, plain = beat.state, beat.pressure_mmHg, True
+        if variant.accelerate and len(starts) >= 2 and not confirm:
+            proposed, pressure = _unpack(model, _propose(starts, ends), state, previous)
+            if np.all(proposed.A > 0.0):
+                state, previous, plain = proposed, pressure, False
     return Cycle(done, variant.max_beats, np.inf)

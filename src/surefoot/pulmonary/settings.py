@@ -113,6 +113,8 @@ class Variant:
     """Which of the model's two quirks are kept, and how the beats are iterated.
 
     wall_factor: 4/3 as printed [NH18, Eq. 9]; 1 as the 2014 program computes it (an integer division).
+    end_slope_dyn_cm3: df/dr0 in the momentum balance at the tree ends alone. Zero, since the stiffness does
+    not depend on r0; for comparing with the reference data, which act as if it were -2.6e5 whatever f_L.
     omega_scale: 1 is the true frequency in the trees; 0.1 as the 2014 program computes it (a period in
     other units).
     """
@@ -120,6 +122,7 @@ class Variant:
     name: str = "published"
     wall_factor: float = 4.0 / 3.0
     omega_scale: float = 1.0
+    end_slope_dyn_cm3: float = 0.0
     beats: int | None = None  # simulate exactly so many; None: go on until periodic
     accelerate: bool = True  # extrapolate from beat to beat (only when beats is None)
     max_beats: int = 60
@@ -131,6 +134,7 @@ class Variant:
     def __post_init__(self) -> None:
         positive("wall_factor", self.wall_factor, "4/3 as printed, 1 as in the 2014 program")
         positive("omega_scale", self.omega_scale, "1 as printed, 0.1 as in the 2014 program")
+        number("end_slope_dyn_cm3", self.end_slope_dyn_cm3, "0 for a constant stiffness")
         positive("periodicity_mmHg", self.periodicity_mmHg, "0.1 is the default")
         positive("target_mmHg", self.target_mmHg, "0.005 is the default")
         good = self.beats is None or (isinstance(self.beats, int) and 1 <= self.beats <= 10_000)

@@ -43,6 +43,7 @@ class Mesh(NamedTuple):
     outlets: Ints  # vessels whose top is at the left atrium
     blind: Ints  # vessels whose bottom is closed
     outlet_area: Floats  # (outlets,) area at the left atrial pressure
+    tree_ends: Floats  # (trees, 2, 2) (df/dr0) r0'/ρ and sqrt(A0) at the ghosts of artery and vein
 
 
 class Law(NamedTuple):
@@ -120,7 +121,7 @@ def run_beat(
     A_half, q_half = np.ones(n), np.zeros(n)
     R_half, S_half = np.zeros(n), np.zeros(n)
     A_new, q_new = A.copy(), q.copy()
-    known = np.empty((2, 9))
+    known = np.empty((2, 11))
     guess = np.empty((2, 4))
     H = np.zeros(2)
     far = np.zeros((trees, 2, B))
@@ -220,6 +221,7 @@ def run_beat(
                 known[side, 4], known[side, 5] = ah[i], bh[i]
                 known[side, 6], known[side, 7] = eh[i], dh[i]
                 known[side, 8] = mesh.A0[i]
+                known[side, 9], known[side, 10] = mesh.tree_ends[t, side, 0], mesh.tree_ends[t, side, 1]
                 if convolve:  # start values as the 2014 program: its iterates decide where it fails
                     guess[side, 0], guess[side, 1] = A[i], q[i]
                     guess[side, 2], guess[side, 3] = ghosts[t, side, 0], ghosts[t, side, 1]

@@ -7,6 +7,7 @@ already history, Y the matrix dt*y[0] that acts on the pressures being solved fo
   r2 = q1 - q_o - θ R_h - dt/2 S_h + θ R(Ag, qg) - dt/2 S(Ag, qg)                momentum
   r3 = q1 - H - Y p(A1)                        (both sides' pressures)           tree at n+1
   r4 = (qg + q_h)/2 - H - Y p((Ag + A_h)/2)                                      tree at n+1/2, same H
+S has one more term here, -(√A - √A0)² (df/dr0) r0'/ρ, zero unless the variant sets its end_slope.
 Newton on all eight, as the 2014 program does: close to a fold of the equations the path of the iterates
 decides whether a root is found, and with it where the original fails. Only the linear algebra is shortened:
 r1, r4 and r2 give dA1, dqg, dq1 in terms of dAg, which leaves a 2 x 2 system. The iterates are those of the
@@ -37,14 +38,17 @@ def _side(
 ) -> tuple[float, float, float, float]:
     """r1, r2 of one side and the slopes of r2 in Ag and qg. known: see `matching`."""
     r1 = A1 - known[0] + theta * qg
+    root = np.sqrt(Ag)
+    stretch = root - known[10]
     r2 = (
         q1
         - known[1]
         + theta * flux(Ag, qg, known[4], known[5])
-        - 0.5 * dt * source(Ag, qg, known[6], known[7], k1, k2)
+        - 0.5 * dt * (source(Ag, qg, known[6], known[7], k1, k2) - known[9] * stretch * stretch)
     )
     R_A, R_q = flux_slopes(Ag, qg, known[4])
     S_A, S_q = source_slopes(Ag, qg, known[6], k1, k2)
+    S_A -= known[9] * stretch / root
     return r1, r2, theta * R_A - 0.5 * dt * S_A, theta * R_q - 0.5 * dt * S_q
 
 
@@ -63,8 +67,8 @@ def matching(
     """Solve one tree in place: guess (2, 4) = (A1, q1, Ag, qg) per side. Returns the iterations used, -1 if
     none do.
 
-    known (2, 9) per side: A_o + θ q_h; q_o + θ R_h + dt/2 S_h; A_h; q_h; a, b, e, d at the ghost; A0 at the
-    node. Y = dt * (y11[0], y12[0], y22[0]).
+    known (2, 11) per side: A_o + θ q_h; q_o + θ R_h + dt/2 S_h; A_h; q_h; a, b, e, d at the ghost; A0 at the
+    node; (df/dr0) r0'/ρ and √A0 at the ghost. Y = dt * (y11[0], y12[0], y22[0]).
     """
     ka, kv = known[0], known[1]
     A1, q1, Ag, qg = guess[0, 0], guess[0, 1], guess[0, 2], guess[0, 3]
