@@ -3,7 +3,7 @@
 # ruff: noqa: N802, N815 - units keep their case (mmHg), symbols the paper's (f_L)
 
 import csv
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
@@ -50,14 +50,14 @@ class Simulation:
     f_S: float
     xi: float
     vessels: tuple[str, ...]
-    time_s: Floats  # (256,) t = j T/256, j = 1 .. 256
-    pressure_mmHg: Floats  # (V, 256)
-    flow_ml_s: Floats  # (V, 256)
+    time_s: Floats = field(repr=False)  # (256,) t = j T/256, j = 1 .. 256
+    pressure_mmHg: Floats = field(repr=False)  # (V, 256)
+    flow_ml_s: Floats = field(repr=False)  # (V, 256)
     n_beats: int
     periodicity_mmHg: float  # largest change of a midpoint pressure over the last beat
     status: Status
     variant: str
-    nodes: tuple[VesselNodes, ...] | None = None  # with all_nodes=True
+    nodes: tuple[VesselNodes, ...] | None = field(default=None, repr=False)  # with all_nodes=True
 
     @property
     def mean_pressure_mmHg(self) -> Floats:
