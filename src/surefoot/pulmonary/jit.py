@@ -34,8 +34,8 @@ SOURCES = _digest()
 def _compile(function: Callable[P, R], **options: Any) -> Callable[P, R]:
     compiled = numba.njit(cache=True, fastmath=FAST, error_model="numpy", **options)(function)
     # Numba's cache notices a change of the file a function stands in, not of files it calls into or takes
-    # constants from: a stale mixture of both would compute nonsense. So the stamp covers all kernels. There is
-    # no public way to say so; if a later Numba keeps its stamp elsewhere, the test of this fails.
+    # constants from: a stale mixture of both would compute nonsense. So the stamp covers all kernels. There
+    # is no public way to say so; if a later Numba keeps its stamp elsewhere, the test of this fails.
     cache_file = getattr(getattr(compiled, "_cache", None), "_cache_file", None)
     if cache_file is not None:
         cache_file._source_stamp = (cache_file._source_stamp, SOURCES)
