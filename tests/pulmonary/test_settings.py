@@ -99,6 +99,8 @@ def test_an_inflow_can_come_from_a_csv_beside_the_file(tmp_path: Path) -> None:
         ('[fluid]\nfriction = "none"', "'constant' or 'boundary-layer', got 'none'"),
         ('[fluid]\ndensity_g_cm3 = "heavy"', "finite number above zero, got 'heavy'"),
         ("[tree]\nasymmetry = 2.0", "asymmetry <= 1"),
+        ('[variant]\naccelerate = "no"', "accelerate true or false, got 'no'"),
+        ('[tree]\nshort_arterioles = "yes"', "short_arterioles true or false"),
         ("[variant]\nbeats = 0", "beats to be a whole number"),
         ("[variant]\nspeed = 3", r"a key of \[variant\]"),
         ("[inflow]\nupstroke_s = 0.9", "upstroke"),

@@ -26,9 +26,8 @@ class Fluid:
 
     density_g_cm3: float = 1.055  # the 2014 program
     viscosity_g_cm_s: float = 0.049  # the 2014 program
-    friction: Literal["constant", "boundary-layer"] = (
-        "constant"  # as coded; the other is as printed in [NH18, Eq. 8]
-    )
+    # friction: as coded, or as printed in [NH18, Eq. 8]
+    friction: Literal["constant", "boundary-layer"] = "constant"
     friction_coefficient: float = 50.0  # the 2014 program: F = -50 π ν q/A
 
     def __post_init__(self) -> None:
@@ -71,12 +70,12 @@ class Tree:
     artery_length_exponent: float = 1.10
     vein_length_factor: float = 14.54  # l = 14.54 r; the 2014 program
     vein_length_exponent: float = 1.0
-    short_arterioles: bool = (
-        False  # l = 1.88 r^0.47 below r_min, an older law of the same program: +1 mmHg in the MPA
-    )
+    short_arterioles: bool = False  # l = 1.88 r^0.47 below r_min: an older law of the program, +1 mmHg
 
     def __post_init__(self) -> None:
         positive("asymmetry", self.asymmetry, "0.41 is the default")
+        switch = self.short_arterioles
+        require(isinstance(switch, bool), "short_arterioles true or false", switch, "no quotes")
         require(
             self.asymmetry <= 1.0,
             "asymmetry <= 1",
@@ -127,13 +126,12 @@ class Variant:
     accelerate: bool = True  # extrapolate from beat to beat (only when beats is None)
     max_beats: int = 60
     periodicity_mmHg: float = 0.1  # periodic: no midpoint pressure changes more than this over a beat
-    target_mmHg: float = (
-        0.005  # where the iteration stops; 0.1 is reached with a slow mode still up to 1 mmHg away
-    )
+    target_mmHg: float = 0.005  # where it stops: at 0.1 a slow mode may still be 0.7 mmHg away
 
     def __post_init__(self) -> None:
         positive("wall_factor", self.wall_factor, "4/3 as printed, 1 as in the 2014 program")
         positive("omega_scale", self.omega_scale, "1 as printed, 0.1 as in the 2014 program")
+        require(isinstance(self.accelerate, bool), "accelerate true or false", self.accelerate, "no quotes")
         number("end_slope_dyn_cm3", self.end_slope_dyn_cm3, "0 for a constant stiffness")
         positive("periodicity_mmHg", self.periodicity_mmHg, "0.1 is the default")
         positive("target_mmHg", self.target_mmHg, "0.005 is the default")

@@ -6,9 +6,8 @@ h inner half point, 1 the new node, o the old node; θ = dt/dx; sign σ = +1 for
 The 2014 program solves 6 unknowns per vessel (18 for two daughters) by Newton. The same equations reduce,
 because all large vessels share one stiffness f, so that equal pressure means equal stretch A/A0 in all of
 them:
-  at n+1    A1_k = s1 A0_k. Continuity A1 = A_o + σθ(q_h - q_g) gives q_g; conservation at n+1/2, Σ σ(q_g +
-  q_h) = 0,
-            is then linear in s1:   s1 = Σ (A_o + 2σθ q_h) / Σ A0.
+  at n+1    A1_k = s1 A0_k. Continuity A1 = A_o + σθ(q_h - q_g) gives q_g; conservation at n+1/2,
+            Σ σ(q_g + q_h) = 0, is then linear in s1:   s1 = Σ (A_o + 2σθ q_h) / Σ A0.
   at n+1/2  (A_g + A_h)/2 = s½ A0 gives A_g; conservation at n+1, Σ σ q1 = 0, is one equation in s½:
             Σ σ[q_o + σθ R_h + dt/2 S_h] - Σ [θ R(A_g, q_g) - σ dt/2 S(A_g, q_g)] = 0, solved by Newton.
 """
