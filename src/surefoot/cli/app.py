@@ -5,6 +5,7 @@ from rich.console import Console
 from rich.markup import escape
 
 import surefoot
+from surefoot.cli import pulmonary
 from surefoot.cli.problems import problems
 from surefoot.errors import SurefootError
 
@@ -14,6 +15,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+app.add_typer(pulmonary.app, name="pulmonary")
 
 
 def _print_version(wanted: bool) -> None:
