@@ -5,11 +5,15 @@ Weight    The failure labels h (+1 failed, -1 succeeded) have a Gaussian process
 Product   In log space: log policy + log P. A policy that can be negative (MN, LCB) is first shifted by its value at
           the worst observation with sd = 0: the product with P then cannot turn a preference round, and whoever is
           worse than that is not wanted anyway.
+Caution   Where P < min_success the logarithm counts 21 times: in effect a chance constraint. The plain product of the
+          paper (min_success = 0) goes on failing where the model of the objective is sure of a gain and P is merely
+          small; docs/failures.md has the comparison.
 Shapes    x (R, m, d), values (R, m), gradients (R, m, d).
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -18,6 +22,7 @@ from surefoot.acquisition.registry import Policy, Score
 from surefoot.backend import Array, namespace
 from surefoot.gp.posterior import Posterior, moments, moments_and_gradients, select_runs
 
+_CAUTION = 20.0  # how many times more log P counts below min_success
 _TINY = 1e-12  # a shifted policy below it counts as this: the logarithm stays finite
 
 
@@ -32,6 +37,7 @@ class Target:
     success: Posterior | None = None  # posterior of the failure labels; None: nothing has failed
     y_worst: Array | None = None  # (R, 1) worst observation; with `success` only
     link: Callable[[Array, Array], Partials] | None = None  # moments of `success` to log P; None: label regression
+    min_success: float = 0.0  # below this P(success) the weight is steep
     has_failed: Array | None = None  # (R, 1) where a failure has been seen; None: in every run
 
     @property
@@ -42,9 +48,14 @@ class Target:
     def _log_success(self, h_hat: Array, s_h: Array) -> Partials:
         """log P and its partials in the moments of the labels; 0 for the runs of a batch without any failure."""
         log_p = log_pi(h_hat, s_h, 0.0) if self.link is None else self.link(h_hat, s_h)
-        if self.has_failed is None:
-            return log_p
-        value, by_mu, by_sd = (namespace(h_hat).where(self.has_failed, part, 0.0) for part in log_p)
+        xp = namespace(h_hat)
+        value, by_mu, by_sd = log_p
+        if self.min_success > 0.0:
+            low = value < math.log(self.min_success)
+            value = xp.where(low, value + _CAUTION * (value - math.log(self.min_success)), value)
+            by_mu, by_sd = (xp.where(low, (1.0 + _CAUTION) * part, part) for part in (by_mu, by_sd))
+        if self.has_failed is not None:
+            value, by_mu, by_sd = (xp.where(self.has_failed, part, 0.0) for part in (value, by_mu, by_sd))
         return value, by_mu, by_sd
 
     def select(self, runs: Array | None) -> Target:

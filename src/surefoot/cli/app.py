@@ -5,7 +5,7 @@ from rich.console import Console
 from rich.markup import escape
 
 import surefoot
-from surefoot.cli import pulmonary
+from surefoot.cli import pulmonary, study
 from surefoot.cli.problems import problems
 from surefoot.errors import SurefootError
 
@@ -16,6 +16,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.add_typer(pulmonary.app, name="pulmonary")
+app.add_typer(study.app, name="study")
 
 
 def _print_version(wanted: bool) -> None:

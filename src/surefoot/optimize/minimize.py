@@ -77,7 +77,7 @@ def minimize(
               evaluations after the initial design has failed; None: never
     progress  show a progress bar
     settings  search="gradient" or "paper", failures="label-regression", "laplace", "ep", "impute" or "ignore",
-              design, kappa
+              min_success=0.5 (P(success) below which points are avoided; 0: the paper's product), design, kappa
     """
     space = Space.of(bounds)
     if not callable(fun):

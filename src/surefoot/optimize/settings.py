@@ -30,6 +30,7 @@ class Settings:
     kappa: float = KAPPA
     min_distance: float = 1e-8  # no proposal is closer to an evaluated point, in the unit cube, unless noisy
     failures: str = "label-regression"  # what is learned from failed evaluations
+    min_success: float = 0.5  # proposals with a lower P(success) are avoided; 0: the paper's product alone
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "policy", check_policy(self.policy))
@@ -57,5 +58,7 @@ class Settings:
             )
         if not 0.0 <= self.min_distance < 0.5:
             raise InvalidInputError(f"expected min_distance in [0, 0.5); got {self.min_distance!r}; try 1e-8")
+        if not 0.0 <= self.min_success < 1.0:
+            raise InvalidInputError(f"expected min_success in [0, 1); got {self.min_success!r}; try 0.5")
         if not (math.isfinite(self.kappa) and self.kappa >= 0.0):
             raise InvalidInputError(f"expected kappa of at least 0; got {self.kappa!r}; try kappa=2")

@@ -196,7 +196,14 @@ def _suggest(space: Space, runs: Runs, number: int, settings: Settings, warmth: 
     if model.failures is not None:
         failed = ~runs.ok if runs.seen is None else runs.seen & ~runs.ok
         has_failed = like(failed.any(axis=1, keepdims=True), reference)
-        target = replace(target, success=model.failures, link=model.link, y_worst=worst, has_failed=has_failed)
+        target = replace(
+            target,
+            success=model.failures,
+            link=model.link,
+            y_worst=worst,
+            has_failed=has_failed,
+            min_success=settings.min_success,
+        )
     proposals = _search(space, runs, settings, generators, target, reference)
     x, status = _choose(space, runs, settings, generators, target, model, proposals, reference)
     return Suggestion(x, model.warmth, status)
