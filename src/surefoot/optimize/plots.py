@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from surefoot.errors import InvalidInputError, MissingExtraError
+from surefoot.numerics.designs import generator, kronecker
 from surefoot.optimize.space import Real
 
 if TYPE_CHECKING:
@@ -135,3 +137,66 @@ def _map(fig: Any, ax: Any, result: Result) -> None:
     _set_scale(result, 0, ax.set_xscale)
     _set_scale(result, 1, ax.set_yscale)
     ax.set(xlabel=result.space.names[0], ylabel=result.space.names[1], title="model, evaluations (x: failed)")
+
+
+def plot_success(
+    result: Result, x: str | None, y: str | None, others: Mapping[str, Any] | str, n: int, path: str | None
+) -> Any:
+    """The map of P(success) over two parameters; see `Result.plot_success`."""
+    plt = pyplot()
+    space = result.space
+    real = [name for name, p in zip(space.names, space.parameters, strict=True) if isinstance(p, Real)]
+    if len(real) < 2:
+        raise InvalidInputError(f"expected two real parameters to draw a map; got {len(real)}; try result.plot()")
+    x, y = x or real[0], y or next(name for name in real if name != (x or real[0]))
+    for name in (x, y):
+        if name not in real or x == y:
+            raise InvalidInputError(f"expected two of the real parameters {real}; got {x!r} and {y!r}; try {real[:2]}")
+    i, j = space.names.index(x), space.names.index(y)
+    a, b = _axis_values(result, i, n), _axis_values(result, j, n)
+    total = np.zeros((n, n))
+    fills = _other_values(result, others, {x, y})
+    for fill in fills:
+        points = [[u if k == i else v if k == j else fill[k] for k in range(space.d)] for v in b for u in a]
+        total += result.success_probability(points).reshape(n, n)
+    fig, ax = plt.subplots(figsize=(5.8, 4.6), layout="constrained")
+    mesh = ax.pcolormesh(a, b, total / len(fills), vmin=0.0, vmax=1.0, cmap="RdYlGn", shading="gouraud")
+    fig.colorbar(mesh, ax=ax, label="P(success)")
+    ok = result.history.ok
+    at = np.asarray([(e.x[i], e.x[j]) for e in result.history.evaluations], dtype=float)
+    ax.plot(*at[ok].T, "o", ms=3.5, color="black", mec="white", mew=0.4, label=f"succeeded ({ok.sum()})")
+    ax.plot(*at[~ok].T, "x", ms=5.5, color="black", label=f"failed ({(~ok).sum()})")
+    _set_scale(result, i, ax.set_xscale)
+    _set_scale(result, j, ax.set_yscale)
+    rest = [name for name in space.names if name not in (x, y)]
+    title = "averaged over " if len(fills) > 1 else "at " if rest else ""
+    shown = rest if len(fills) > 1 else [f"{name} = {fills[0][space.names.index(name)]:.4g}" for name in rest]
+    ax.set(xlabel=x, ylabel=y)
+    ax.set_title(title + ", ".join(shown), fontsize=9)
+    ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=2, frameon=False, fontsize=8)
+    if path is not None:
+        fig.savefig(path, dpi=130)
+        plt.close(fig)
+    return fig
+
+
+def _other_values(result: Result, others: Mapping[str, Any] | str, drawn: set[str]) -> list[list[Any]]:
+    """Full points whose undrawn parameters are fixed (one point) or spread over the space (64, to average)."""
+    space = result.space
+    if others == "average":
+        if space.d == 2:
+            return [list(result.history.evaluations[0].x)]
+        units = space.from_uniform(kronecker(64, space.d, generator(0, 0, 0)))
+        return [list(space.decode(unit)) for unit in units]
+    base = _best_values(result) if result.success else list(result.history.evaluations[0].x)
+    if isinstance(others, Mapping):
+        for name, value in others.items():
+            if name not in space.names or name in drawn:
+                known = [name for name in space.names if name not in drawn]
+                raise InvalidInputError(f"expected values for parameters among {known}; got {name!r}; try one of them")
+            base[space.names.index(name)] = value
+    elif others != "best":
+        raise InvalidInputError(
+            f"expected others='best', 'average' or a dict of values; got {others!r}; try others='average'"
+        )
+    return [base]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
@@ -139,6 +139,24 @@ class Result:
         from surefoot.optimize.plots import plot_result
 
         return plot_result(self, path)
+
+    def plot_success(
+        self,
+        x: str | None = None,
+        y: str | None = None,
+        *,
+        others: Mapping[str, Any] | str = "best",
+        n: int = 60,
+        path: str | None = None,
+    ) -> Any:
+        """The map of P(success) over two parameters, by name, with the evaluations and failures marked.
+
+        others: the remaining parameters are fixed at the best point ("best") or at given values (a dict), or
+        averaged over ("average"). As Figure 6 of the paper.
+        """
+        from surefoot.optimize.plots import plot_success
+
+        return plot_success(self, x, y, others, n, path)
 
 
 def make_result(space: Space, history: History, settings: Settings, sign: float, message: str) -> Result:
