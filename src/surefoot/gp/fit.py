@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from surefoot.backend import Array, clip, like, namespace, sq_differences, to_host
 from surefoot.gp.kernels import Kernel
 from surefoot.gp.likelihood import Data, negative_log_likelihood, select_runs
-from surefoot.numerics.quasi_newton import minimize_box
+from surefoot.numerics.quasi_newton import BAD_START, BoxResult, minimize_box
 
 MIN_ELL, MAX_ELL = 5e-3, 20.0  # in the unit cube: 1/200 of a side; 20 sides is flat to one part in 800
 MIN_LAM, MAX_LAM = 1e-14, 1.0  # 1e-14: the smallest nugget that Cholesky can see at n = 100
@@ -210,24 +210,27 @@ def fit(
         hessians.append(H * (SUBSET / n))  # curvature grows with the number of points
     theta = xp.stack(starts, axis=1)  # (R, 1 or 2, p)
     lower, upper = _bounds(data, estimate_noise, theta.shape[1], n_history)
-    theta, nll, lower, upper, raised_now = _leave_the_wall(theta, data, kernel, lower, upper)
-    best = xp.argmin(nll, axis=1)
-    raised = raised | _take(raised_now, best)
+    best = xp.zeros(data.X.shape[0], dtype=xp.int64, device=data.X.device)
 
-    def objective(t: Array, runs: Array | None) -> tuple[Array, Array]:
-        return negative_log_likelihood(t, select_runs(data, runs), kernel)
+    def optimize() -> BoxResult:
+        return minimize_box(
+            lambda t, runs: negative_log_likelihood(t, select_runs(data, runs), kernel),
+            _take(theta, best)[:, None],
+            _take(lower, best)[:, None],
+            _take(upper, best)[:, None],
+            first_step=0.5,
+            max_step=_STEP,
+            f_tol=_WARM_TOL,
+            max_calls=_WARM_CALLS,
+            inv_hessian=_take(xp.stack(hessians, axis=1), best)[:, None],
+        )
 
-    result = minimize_box(
-        objective,
-        _take(theta, best)[:, None],
-        _take(lower, best)[:, None],
-        _take(upper, best)[:, None],
-        first_step=0.5,
-        max_step=_STEP,
-        f_tol=_WARM_TOL,
-        max_calls=_WARM_CALLS,
-        inv_hessian=_take(xp.stack(hessians, axis=1), best)[:, None],
-    )
+    result = optimize() if len(starts) == 1 else None
+    if result is None or bool(xp.any(result.status == BAD_START)):  # choose between two starts, or leave the wall
+        theta, nll, lower, upper, raised_now = _leave_the_wall(theta, data, kernel, lower, upper)
+        best = xp.argmin(nll, axis=1)
+        raised = raised | _take(raised_now, best)
+        result = optimize()
     theta, H = result.x[:, 0], result.inv_hessian[:, 0]
     return Fit(theta, result.f[:, 0], raised, FitState(theta, H, n_cold))
 

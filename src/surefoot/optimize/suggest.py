@@ -45,7 +45,12 @@ class Runs:
     ok: np.ndarray  # (R, n) evaluated, with a finite value
     pending: np.ndarray  # (R, e, D) asked for, not yet told
     run_ids: tuple[int, ...]
-    seen: np.ndarray | None = None  # (R, n) False for padding; None: no padding
+    seen: np.ndarray | None = None  # (R, n) False for padding and transient failures; None: all seen
+
+    @property
+    def failed(self) -> np.ndarray:
+        """(R, n) evaluated, and failed in a way that teaches."""
+        return ~self.ok if self.seen is None else self.seen & ~self.ok
 
 
 @dataclass(frozen=True)
@@ -81,7 +86,7 @@ def initial_design(space: Space, settings: Settings, run: int) -> np.ndarray:
 def fit_model(runs: Runs, settings: Settings, warmth: Warmth, generators: Generators, reference: Array = HOST) -> Model:
     """Fit the objective, and where evaluations have failed the failures, of every run."""
     kernel = get_kernel(settings.kernel)
-    failed = ~runs.ok if runs.seen is None else runs.seen & ~runs.ok
+    failed = runs.failed
     if settings.failures == "impute":
         runs = _impute(runs, failed)
     y, shift, scale = standardize(runs.y, runs.ok)
@@ -190,17 +195,15 @@ def _suggest(space: Space, runs: Runs, number: int, settings: Settings, warmth: 
     if policy.exact_as is not None and settings.search == "gradient" and model.failures is None:
         prepare = policy.exact_as
     score = prepare(Step(post, f_best, generators, settings.kappa))
-    y_worst = np.where(runs.ok, (np.where(runs.ok, runs.y, 0.0) - model.shift) / model.scale, -np.inf)
-    worst = like(y_worst.max(axis=1, keepdims=True), reference)
     target = Target(policy, score, post, f_best)
     if model.failures is not None:
-        failed = ~runs.ok if runs.seen is None else runs.seen & ~runs.ok
-        has_failed = like(failed.any(axis=1, keepdims=True), reference)
+        y = np.where(runs.ok, (np.where(runs.ok, runs.y, 0.0) - model.shift) / model.scale, -np.inf)
+        has_failed = like(runs.failed.any(axis=1, keepdims=True), reference)
         target = replace(
             target,
             success=model.failures,
             link=model.link,
-            y_worst=worst,
+            y_worst=like(y.max(axis=1, keepdims=True), reference),
             has_failed=has_failed,
             min_success=settings.min_success,
         )
