@@ -8,11 +8,14 @@ Shapes    X (R, n, d), failed and seen (R, n).
 from __future__ import annotations
 
 from surefoot.backend import Array, namespace
-from surefoot.gp.fit import Fit, FitState, fit
+from surefoot.failures.classification import subset
+from surefoot.gp.fit import SUBSET, Fit, FitState, fit
 from surefoot.gp.kernels import Kernel
 from surefoot.gp.likelihood import make_data
 from surefoot.gp.posterior import Posterior, condition
 from surefoot.numerics.normal import log_pi
+
+WARM_TOL = 0.1  # nats: a map of P(success) needs its length scales to a few per cent, not to four digits
 
 
 def failure_model(
@@ -20,8 +23,17 @@ def failure_model(
 ) -> tuple[Posterior, Fit]:
     """Posterior of the labels; `failed` is 1.0 or 0.0, `seen` masks the rows that were evaluated (None: all)."""
     labels = 2.0 * failed - namespace(X).ones_like(failed)
-    data = make_data(X, labels, seen)
-    result = fit(data, kernel, estimate_noise=True, uniforms=uniforms, state=state)
+    data = make_data(X, labels if seen is None else labels * seen, seen)
+    n = X.shape[1]
+    result = fit(
+        data if n <= SUBSET else subset(data),  # length scales of a map do not need every point
+        kernel,
+        estimate_noise=True,
+        uniforms=uniforms,
+        state=state,
+        n_history=n,
+        warm_tol=WARM_TOL,
+    )
     return condition(data, result.theta, kernel), result
 
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-from surefoot.backend import Array, clip, like, namespace, sq_differences, to_host
+from surefoot.backend import Array, clip, like, namespace, to_host
 from surefoot.gp.kernels import Kernel
 from surefoot.gp.likelihood import Data, negative_log_likelihood, select_runs
 from surefoot.numerics.quasi_newton import BAD_START, BoxResult, minimize_box
@@ -170,7 +170,6 @@ def _subset(data: Data) -> Data:
         y=data.y[:, keep],
         mask=mask,
         n_points=namespace(X).full_like(data.n_points, SUBSET) if mask is None else mask.sum(axis=-1),
-        sq_diff=sq_differences(X),
     )
 
 
@@ -182,12 +181,14 @@ def fit(
     uniforms: Array,
     state: FitState | None = None,
     n_history: int | None = None,
+    warm_tol: float = _WARM_TOL,
 ) -> Fit:
     """Maximum marginal likelihood for every run.
 
     uniforms (R, k, p): host draws in [0, 1) for k random starts of a cold search. `state`: the last fit's, if any.
     n_history: evaluations so far, failed ones included (default: the points): it decides when a search is cold and
     the floor of lam, so that rows left out and rows masked out make no difference.
+    warm_tol: predicted gain in nats at which a warm search ends.
     """
     xp = namespace(data.X)
     n = data.X.shape[1]
@@ -220,7 +221,7 @@ def fit(
             _take(upper, best)[:, None],
             first_step=0.5,
             max_step=_STEP,
-            f_tol=_WARM_TOL,
+            f_tol=warm_tol,
             max_calls=_WARM_CALLS,
             inv_hessian=_take(xp.stack(hessians, axis=1), best)[:, None],
         )

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 from surefoot import backend
 from surefoot.backend import Array, clip, namespace
@@ -31,12 +32,16 @@ class Data:
     y: Array  # (R, n), 0 outside the mask
     mask: Array | None  # (R, n) 1.0 or 0.0; None: every point counts
     n_points: Array  # (R,) points inside the mask, as floats
-    sq_diff: Array  # (R, d, n*n)
     noise_variance: Array | None  # (R,) known noise variance of y; None: profiled scale
+
+    @cached_property
+    def sq_diff(self) -> Array:
+        """(x_i - x_j)^2 per input, (R, d, n*n): what every likelihood needs, made once, at the first."""
+        return backend.sq_differences(self.X)
 
 
 def make_data(X: Array, y: Array, mask: Array | None = None, noise_variance: Array | None = None) -> Data:
-    """Collect the data and the differences that every likelihood evaluation needs."""
+    """Collect the data."""
     xp = namespace(X)
     R, n, _ = X.shape
     if mask is None:
@@ -44,21 +49,22 @@ def make_data(X: Array, y: Array, mask: Array | None = None, noise_variance: Arr
     else:
         n_points = xp.sum(mask, axis=-1)
         y = y * mask
-    return Data(X, y, mask, n_points, backend.sq_differences(X), noise_variance)
+    return Data(X, y, mask, n_points, noise_variance)
 
 
 def select_runs(data: Data, runs: Array | None) -> Data:
     """The data of some runs only (None: all)."""
     if runs is None:
         return data
-    return Data(
+    part = Data(
         X=data.X[runs],
         y=data.y[runs],
         mask=None if data.mask is None else data.mask[runs],
         n_points=data.n_points[runs],
-        sq_diff=data.sq_diff[runs],
         noise_variance=None if data.noise_variance is None else data.noise_variance[runs],
     )
+    part.__dict__["sq_diff"] = data.sq_diff[runs]  # where cached_property keeps it
+    return part
 
 
 def regularize(C: Array, lam: Array, mask: Array | None) -> Array:

@@ -18,6 +18,7 @@ from surefoot.gp.likelihood import Data, profile, regularize
 
 # 1 - v.v is a difference of numbers near 1 with rounding errors of a few 1e-16 each: below this it is noise.
 MIN_VARIANCE = 1e-15
+_MAX_CLIMBS = 12  # tenfold each: from 1e-14 to 1e-3
 
 
 @dataclass(frozen=True)
@@ -38,15 +39,21 @@ class Posterior:
 
 
 def condition(data: Data, theta: Array, kernel: Kernel) -> Posterior:
-    """The posterior of every run given its hyperparameters theta (R, p)."""
+    """The posterior of every run given its hyperparameters theta (R, p).
+
+    If C is not positive definite (theta was fitted to a part of the data), lam climbs until it is.
+    """
     xp = namespace(theta)
     p = theta.shape[-1]
     inv_ell = xp.exp(-theta[:, None, : p - 1])  # (R, 1, d)
     lam = xp.exp(theta[:, p - 1])
-    n = data.y.shape[-1]
-    r2 = xp.reshape((inv_ell * inv_ell) @ data.sq_diff, (-1, 1, n, n))
-    C = regularize(kernel.value(r2), lam[:, None], data.mask)
-    L, ok = backend.cholesky(C)
+    scaled = data.X * inv_ell
+    for _ in range(_MAX_CLIMBS):
+        C = kernel.value(backend.sq_distances(scaled, scaled))[:, None]
+        L, ok = backend.cholesky(regularize(C, lam[:, None], data.mask))
+        if bool(xp.all(ok)):
+            break
+        lam = xp.where(ok[:, 0], lam, 10.0 * lam)
     L_inv = backend.triangular_inverse(L)
     c, s2, z, _ = profile(data, L_inv, lam[:, None])
     L_inv, z = L_inv[:, 0], z[:, 0]
