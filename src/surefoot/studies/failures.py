@@ -151,7 +151,13 @@ def summarize(todo: Sequence[Case], folder: Path) -> list[Row]:
 
 
 def write_tables(rows: Sequence[Row], folder: Path) -> str:
-    """table.csv and table.md; returns the Markdown."""
+    """runs.csv (every run), table.csv and table.md; returns the Markdown."""
+    with (folder / "runs.csv").open("w", newline="") as file:
+        runs = csv.writer(file)
+        runs.writerow(["problem", "policy", "strategy", "seed", "log10_regret", "failed_after_design"])
+        for r in rows:
+            for seed, (regret, wasted) in enumerate(zip(r.regret, r.wasted, strict=True)):
+                runs.writerow([r.problem, r.policy, r.strategy, seed, f"{regret:.4f}", int(wasted)])
     with (folder / "table.csv").open("w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(
