@@ -15,7 +15,6 @@ for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", 
 import argparse
 import json
 import platform
-import resource
 import subprocess
 import sys
 import time
@@ -82,14 +81,15 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--limit", type=float, default=20.0, help="seconds above which a library is timed once")
     parser.add_argument("--skip-above", type=float, default=8.0, help="a slower library sits out larger histories")
-    parser.add_argument("--memory", action="store_true", help="also peak memory at the largest history")
+    parser.add_argument("--memory", action="store_true", help="instead: peak memory at the largest history (Linux)")
     parser.add_argument("--json", type=Path, default=None, help="also write the figures to this file")
     parser.add_argument("--one", default=None, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.one:
         X, y = make_history(problems.get(PROBLEMS[options.d[0]]), options.n[0])
         peers.load(options.one, problems.get(PROBLEMS[options.d[0]]), X[:-1], y[:-1])(X[-1], float(y[-1]))
-        print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024.0)
+        status = Path("/proc/self/status").read_text()  # not ru_maxrss, which a child inherits from its parent
+        print(int(status.split("VmHWM:")[1].split()[0]) / 1024.0)
         return
     names = options.peers or peers.installed()
     if "torch" in sys.modules or any(name in ("optuna", "botorch") for name in names):
@@ -97,6 +97,11 @@ def main() -> None:
 
         torch.set_num_threads(1)
     versions = {name: peers.version(name) for name in names}
+    if options.memory:
+        n, d = max(options.n), options.d[-1]
+        found = {name: peak_memory_mb(name, d, n) for name in names}
+        print(f"peak memory, d = {d}, n = {n}, MB: " + ", ".join(f"{k} {v:.0f}" for k, v in found.items()))
+        return
     print("python", platform.python_version(), "; ", ", ".join(f"{k} {v}" for k, v in versions.items()))
     print("median seconds of one suggestion; 'ahead' = fastest peer / surefoot")
     print(f"{'d':>2} {'n':>5} " + "".join(f"{name:>11}" for name in names) + f"{'ahead':>9}")
@@ -111,13 +116,8 @@ def main() -> None:
             print(f"{d:2d} {n:5d} {cells}{ahead:8.1f}x", flush=True)
             rows.append({"d": d, "n": n, "seconds": times, "ahead": ahead})
             active = [name for name in active if times[name] <= options.skip_above]
-    memory = {}
-    if options.memory:
-        n = max(options.n)
-        memory = {name: peak_memory_mb(name, options.d[-1], n) for name in names}
-        print(f"peak memory, n = {n}, MB: " + ", ".join(f"{k} {v:.0f}" for k, v in memory.items()))
     if options.json:
-        record = {"versions": versions, "python": platform.python_version(), "rows": rows, "peak_memory_mb": memory}
+        record = {"versions": versions, "python": platform.python_version(), "rows": rows}
         options.json.parent.mkdir(parents=True, exist_ok=True)
         options.json.write_text(json.dumps(record, indent=1) + "\n")
 

@@ -16,6 +16,7 @@ from surefoot.gp.posterior import Posterior, condition
 from surefoot.numerics.normal import log_pi
 
 WARM_TOL = 0.1  # nats: a map of P(success) needs its length scales to a few per cent, not to four digits
+WARM_CALLS = 3  # likelihoods per step: the search goes on in the next one
 
 
 def failure_model(
@@ -33,6 +34,7 @@ def failure_model(
         state=state,
         n_history=n,
         warm_tol=WARM_TOL,
+        warm_calls=WARM_CALLS,
     )
     return condition(data, result.theta, kernel), result
 

@@ -182,13 +182,14 @@ def fit(
     state: FitState | None = None,
     n_history: int | None = None,
     warm_tol: float = _WARM_TOL,
+    warm_calls: int = _WARM_CALLS,
 ) -> Fit:
     """Maximum marginal likelihood for every run.
 
     uniforms (R, k, p): host draws in [0, 1) for k random starts of a cold search. `state`: the last fit's, if any.
     n_history: evaluations so far, failed ones included (default: the points): it decides when a search is cold and
     the floor of lam, so that rows left out and rows masked out make no difference.
-    warm_tol: predicted gain in nats at which a warm search ends.
+    warm_tol, warm_calls: predicted gain in nats, and likelihoods, at which a warm search ends.
     """
     xp = namespace(data.X)
     n = data.X.shape[1]
@@ -222,7 +223,7 @@ def fit(
             first_step=0.5,
             max_step=_STEP,
             f_tol=warm_tol,
-            max_calls=_WARM_CALLS,
+            max_calls=warm_calls,
             inv_hessian=_take(xp.stack(hessians, axis=1), best)[:, None],
         )
 
