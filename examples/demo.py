@@ -28,10 +28,10 @@ def simulator(x):
 def main():
     console = Console()
     start = time.perf_counter()
-    result = surefoot.minimize(simulator, BRANIN.bounds, n_evals=40, progress=True)
+    result = surefoot.minimize(simulator, BRANIN.bounds, n_evals=60, progress=True)
     seconds = time.perf_counter() - start
 
-    table = Table(title="Branin with hidden failures, 40 evaluations", show_header=False)
+    table = Table(title="Branin with hidden failures, 60 evaluations", show_header=False)
     table.add_row("best value found", f"{result.fun:.9f}")
     table.add_row("global minimum", f"{BRANIN.f_star:.9f}")
     table.add_row("at", ", ".join(f"{v:.6f}" for v in result.x))
