@@ -16,18 +16,19 @@ if TYPE_CHECKING:
     from surefoot.optimize.history import Evaluation, History
     from surefoot.optimize.minimize import minimize
     from surefoot.optimize.optimizer import Optimizer
+    from surefoot.optimize.parameters import Categorical, Integer, Real
     from surefoot.optimize.result import Result
-    from surefoot.optimize.space import Categorical, Integer, Real, Space
+    from surefoot.optimize.space import Space
 
 __version__ = "0.1.0"
 
 _HOMES = {
-    "Categorical": "surefoot.optimize.space",
+    "Categorical": "surefoot.optimize.parameters",
     "Evaluation": "surefoot.optimize.history",
     "History": "surefoot.optimize.history",
-    "Integer": "surefoot.optimize.space",
+    "Integer": "surefoot.optimize.parameters",
     "Optimizer": "surefoot.optimize.optimizer",
-    "Real": "surefoot.optimize.space",
+    "Real": "surefoot.optimize.parameters",
     "Result": "surefoot.optimize.result",
     "Space": "surefoot.optimize.space",
     "minimize": "surefoot.optimize.minimize",

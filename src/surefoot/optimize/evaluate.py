@@ -17,7 +17,8 @@ import numpy as np
 from surefoot.errors import InvalidInputError
 from surefoot.optimize.history import Evaluation
 from surefoot.optimize.isolate import Outcome, call_in_process, exception_outcome
-from surefoot.optimize.space import Space, Value
+from surefoot.optimize.parameters import Value
+from surefoot.optimize.space import Space
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,8 @@ import numpy as np
 
 from surefoot.errors import InvalidInputError
 from surefoot.gp.fit import FitState
-from surefoot.optimize.space import Space, Value
+from surefoot.optimize.parameters import Value
+from surefoot.optimize.space import Space
 
 _FORMAT = "surefoot-history-1"
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from surefoot.errors import InvalidInputError, MissingExtraError
 from surefoot.numerics.designs import generator, kronecker
-from surefoot.optimize.space import Real
+from surefoot.optimize.parameters import Real
 
 if TYPE_CHECKING:
     from surefoot.optimize.result import Result
