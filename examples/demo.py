@@ -1,4 +1,4 @@
-"""`make demo`: minimize Branin's function, a test problem of the paper, when a third of its domain crashes.
+"""`make demo`: minimize Branin's function, a test problem of the paper, when a fifth of its domain crashes.
 
 The simulator raises an exception in a half-plane and returns NaN in a disc; both hide one of the three global minima.
 surefoot is told nothing of this. It learns where evaluations fail and finds the minimum that can be had.

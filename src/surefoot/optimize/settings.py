@@ -28,7 +28,7 @@ class Settings:
     noise: float | str = NOISE_ESTIMATED  # standard deviation of y's noise, 0 for none, or "estimate"
     design: str = "lhs"
     kappa: float = KAPPA
-    min_distance: float = 1e-8  # no proposal is closer to an evaluated point, in the unit cube, unless noisy
+    min_distance: float = 1e-8  # no proposal is closer to an evaluated point, in the unit cube
     failures: str = "label-regression"  # what is learned from failed evaluations
     min_success: float = 0.5  # proposals with a lower P(success) are avoided; 0: the paper's product alone
 
