@@ -32,7 +32,6 @@ __all__ = [
     "Namespace",
     "cholesky",
     "clip",
-    "concat_rows",
     "engine",
     "inverse_from_triangular",
     "like",
@@ -203,11 +202,6 @@ def sq_distances(a: Array, b: Array) -> Array:
         diff = a[:, :, i, None] - b[:, None, :, i]
         total = diff * diff if i == 0 else total + diff * diff
     return total
-
-
-def concat_rows(*arrays: Array) -> Array:
-    """Concatenation along the second axis: (R, n1, ...) and (R, n2, ...) to (R, n1 + n2, ...)."""
-    return namespace(arrays[0]).concat(arrays, axis=1)
 
 
 # --- special functions --------------------------------------------------------------------------------------

@@ -21,19 +21,19 @@ from dataclasses import dataclass
 from surefoot import backend
 from surefoot.backend import Array, clip, like, namespace, to_host
 from surefoot.gp.fit import (
-    _COLD_CALLS,
-    _N_OPTIMIZED,
-    _STEP,
-    _WARM_CALLS,
-    _WARM_TOL,
+    COLD_CALLS,
     MAX_ELL,
     MIN_ELL,
+    N_OPTIMIZED,
     REFIT_GROWTH,
+    STEP,
     SUBSET,
+    WARM_CALLS,
+    WARM_TOL,
     Fit,
     FitState,
-    _take,
     cold_starts,
+    take_start,
 )
 from surefoot.gp.kernels import Kernel
 from surefoot.gp.likelihood import Data, make_data, regularize, select_runs
@@ -44,7 +44,7 @@ from surefoot.numerics.quasi_newton import Objective, minimize_box
 
 MIN_S2 = 0.1  # below, P stays within 0.38 .. 0.62 at one sd of the prior; the upper bounds differ, see the two modules
 _POLISH_CALLS = 24  # after a cold search on a subset, whose optimum can lie far from that of all the data
-_COLD_TOL = 1e-4  # nats; s2 and ell of a classifier are known to far less
+COLD_TOL = 1e-4  # nats; s2 and ell of a classifier are known to far less
 
 
 @dataclass(frozen=True)
@@ -239,7 +239,7 @@ def _cold(
     starts = clip(starts, lower, upper)
     screened = approximate(starts, data, kernel, None, False)
     recall.keep(starts, screened.start, None)
-    order = xp.argsort(screened.nll, axis=1)[:, :_N_OPTIMIZED]
+    order = xp.argsort(screened.nll, axis=1)[:, :N_OPTIMIZED]
     rows = like(range(starts.shape[0]), starts)[:, None]
     result = minimize_box(
         _objective(approximate, data, kernel, recall),
@@ -247,13 +247,13 @@ def _cold(
         lower[:, : order.shape[1]],
         upper[:, : order.shape[1]],
         first_step=0.5,
-        max_step=_STEP,
-        f_tol=_COLD_TOL,
-        max_calls=_COLD_CALLS,
+        max_step=STEP,
+        f_tol=COLD_TOL,
+        max_calls=COLD_CALLS,
         race=True,
     )
     best = xp.argmin(result.f, axis=1)
-    return _take(result.x, best), _take(result.f, best), _take(result.inv_hessian, best)
+    return take_start(result.x, best), take_start(result.f, best), take_start(result.inv_hessian, best)
 
 
 def _spread(items: list[int], k: int) -> list[int]:
@@ -311,14 +311,14 @@ def fit_classifier(
         best = xp.argmin(screened.nll, axis=1)
     result = minimize_box(
         _objective(approximate, data, kernel, recall),
-        _take(theta, best)[:, None],
+        take_start(theta, best)[:, None],
         lower[:, :1],
         upper[:, :1],
         first_step=0.5,
-        max_step=_STEP,
-        f_tol=_WARM_TOL,
-        max_calls=_POLISH_CALLS if cold else _WARM_CALLS,
-        inv_hessian=_take(xp.stack(hessians, axis=1), best)[:, None],
+        max_step=STEP,
+        f_tol=WARM_TOL,
+        max_calls=_POLISH_CALLS if cold else WARM_CALLS,
+        inv_hessian=take_start(xp.stack(hessians, axis=1), best)[:, None],
     )
     theta, H = result.x[:, 0], result.inv_hessian[:, 0]
     return Fit(theta, result.f[:, 0], raised, FitState(theta, H, n_cold)), recall.nearest(theta[:, None], None)

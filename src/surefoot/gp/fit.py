@@ -27,10 +27,10 @@ MIN_LAM, MAX_LAM = 1e-14, 1.0  # 1e-14: the smallest nugget that Cholesky can se
 SUBSET = 200  # cold searches use at most this many points
 REFIT_GROWTH = 1.25
 N_RANDOM_STARTS = 16  # of a cold search, beside a grid of isotropic ones
-_N_OPTIMIZED = 8  # starts that are optimized in a cold search, racing
-_COLD_TOL, _WARM_TOL = 1e-6, 1e-2  # predicted gain in nats at which a search ends; a warm one goes on next step
-_COLD_CALLS, _WARM_CALLS = 60, 8
-_STEP = 2.0  # a hyperparameter changes by at most e^2 at once
+N_OPTIMIZED = 8  # starts that are optimized in a cold search, racing
+COLD_TOL, WARM_TOL = 1e-6, 1e-2  # predicted gain in nats at which a search ends; a warm one goes on next step
+COLD_CALLS, WARM_CALLS = 60, 8
+STEP = 2.0  # a hyperparameter changes by at most e^2 at once
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ def _leave_the_wall(
     return theta, nll, lower, upper, raised
 
 
-def _take(a: Array, best: Array) -> Array:
+def take_start(a: Array, best: Array) -> Array:
     """a[r, best[r]] for a (R, S, ...) and best (R,)."""
     return a[like(range(a.shape[0]), a), best]
 
@@ -131,7 +131,7 @@ def _cold(
         starts = xp.concat([extra[:, None, :], starts], axis=1)
     lower, upper = _bounds(data, estimate_noise, starts.shape[1], n_history)
     starts, nll, lower, upper, raised = _leave_the_wall(starts, data, kernel, lower, upper)
-    order = xp.argsort(nll, axis=1, stable=True)[:, :_N_OPTIMIZED]  # (R, 8)
+    order = xp.argsort(nll, axis=1, stable=True)[:, :N_OPTIMIZED]  # (R, 8)
     rows = like(range(starts.shape[0]), starts)[:, None]
 
     def objective(theta: Array, runs: Array | None) -> tuple[Array, Array]:
@@ -143,18 +143,18 @@ def _cold(
         lower[rows, order],
         upper[rows, order],
         first_step=0.5,
-        max_step=_STEP,
-        f_tol=_COLD_TOL,
-        max_calls=_COLD_CALLS,
+        max_step=STEP,
+        f_tol=COLD_TOL,
+        max_calls=COLD_CALLS,
         race=True,
     )
     best = xp.argmin(result.f, axis=1)
     chosen = order[like(range(order.shape[0]), order), best]
     return (
-        _take(result.x, best),
-        _take(result.f, best),
-        _take(result.inv_hessian, best),
-        _take(raised, chosen),
+        take_start(result.x, best),
+        take_start(result.f, best),
+        take_start(result.inv_hessian, best),
+        take_start(raised, chosen),
     )
 
 
@@ -181,8 +181,8 @@ def fit(
     uniforms: Array,
     state: FitState | None = None,
     n_history: int | None = None,
-    warm_tol: float = _WARM_TOL,
-    warm_calls: int = _WARM_CALLS,
+    warm_tol: float = WARM_TOL,
+    warm_calls: int = WARM_CALLS,
 ) -> Fit:
     """Maximum marginal likelihood for every run.
 
@@ -217,21 +217,21 @@ def fit(
     def optimize() -> BoxResult:
         return minimize_box(
             lambda t, runs: negative_log_likelihood(t, select_runs(data, runs), kernel),
-            _take(theta, best)[:, None],
-            _take(lower, best)[:, None],
-            _take(upper, best)[:, None],
+            take_start(theta, best)[:, None],
+            take_start(lower, best)[:, None],
+            take_start(upper, best)[:, None],
             first_step=0.5,
-            max_step=_STEP,
+            max_step=STEP,
             f_tol=warm_tol,
             max_calls=warm_calls,
-            inv_hessian=_take(xp.stack(hessians, axis=1), best)[:, None],
+            inv_hessian=take_start(xp.stack(hessians, axis=1), best)[:, None],
         )
 
     result = optimize() if len(starts) == 1 else None
     if result is None or bool(xp.any(result.status == BAD_START)):  # choose between two starts, or leave the wall
         theta, nll, lower, upper, raised_now = _leave_the_wall(theta, data, kernel, lower, upper)
         best = xp.argmin(nll, axis=1)
-        raised = raised | _take(raised_now, best)
+        raised = raised | take_start(raised_now, best)
         result = optimize()
     theta, H = result.x[:, 0], result.inv_hessian[:, 0]
     return Fit(theta, result.f[:, 0], raised, FitState(theta, H, n_cold))

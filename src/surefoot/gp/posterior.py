@@ -148,4 +148,4 @@ def add_points(post: Posterior, x: Array, y: Array | None = None) -> Posterior:
     alpha = xp.squeeze(xp.matrix_transpose(L_inv) @ z[..., None], axis=-1)
     ones = xp.ones((x.shape[0], e), dtype=x.dtype, device=x.device)
     mask = None if post.mask is None else xp.concat([post.mask, ones], axis=1)
-    return replace(post, X=backend.concat_rows(post.X, x), mask=mask, L_inv=L_inv, z=z, alpha=alpha)
+    return replace(post, X=xp.concat([post.X, x], axis=1), mask=mask, L_inv=L_inv, z=z, alpha=alpha)
