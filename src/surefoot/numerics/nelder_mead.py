@@ -4,7 +4,9 @@ Purpose   The local solver of the paper's own search [NH18, section 4]: ten star
 Method    The standard simplex moves (reflect 1, expand 2, contract 1/2, shrink 1/2); trial points are projected on the
           cube. One iteration is one call of `fun` with the four possible trial points of every simplex: the
           decisions are those of the sequential method, in fewer and fatter steps. Shrinks take a second call.
-Stopping  worst - best <= f_tol |best|, the relative tolerance on the value that the paper states.
+Stopping  worst - best <= f_tol |best|, the relative tolerance on the value that the paper states; or a simplex smaller
+          than x_tol, where only rounding is left: beside the incumbent u is known to a few digits, and a simplex that
+          waits for three of them to agree there goes on until its vertices are neighbouring floats.
 Shapes    starts (R, S, d), simplex (R, S, d + 1, d), values (R, S, d + 1).
 """
 
@@ -19,7 +21,8 @@ from surefoot.numerics.lockstep import running_part
 Values = Callable[[Array, "Array | None"], Array]
 """(x (R', m, d), indices of the R' runs or None for all) -> f (R', m), to be minimized."""
 
-_FIRST_SIZE = 0.05  # of a side; fminsearch uses 5 % of each coordinate
+FIRST_SIZE = 0.05  # of a side; fminsearch uses 5 % of each coordinate
+X_TOL = 1e-8  # of a side: closer points are not told apart by the optimizer either (Settings.min_distance)
 
 
 @dataclass(frozen=True)
@@ -40,22 +43,29 @@ def _evaluate(fun: Values, points: Array, runs: Array | None) -> Array:
     return xp.where(xp.isnan(f), xp.inf, f)
 
 
-def minimize_simplex(fun: Values, x0: Array, *, f_tol: float, max_iterations: int | None = None) -> SimplexResult:
+def iteration_limit(d: int) -> int:
+    """Moves of a simplex, at most: fminsearch's limit."""
+    return 200 * d
+
+
+def minimize_simplex(
+    fun: Values, x0: Array, *, f_tol: float, x_tol: float = X_TOL, max_iterations: int | None = None
+) -> SimplexResult:
     """Minimize from every x0 (R, S, d); see the head of the file."""
     xp = namespace(x0)
     R, S, d = x0.shape
-    max_iterations = 200 * d if max_iterations is None else max_iterations
-    offsets = _FIRST_SIZE * xp.eye(d, dtype=x0.dtype, device=x0.device)
+    offsets = FIRST_SIZE * xp.eye(d, dtype=x0.dtype, device=x0.device)
     outward = x0[..., None, :] + offsets  # (R, S, d, d)
     first = xp.where(outward > 1.0, x0[..., None, :] - offsets, outward)  # step inward at the upper face
     simplex = xp.concat([x0[..., None, :], first], axis=2)
     f = _evaluate(fun, simplex, None)
     n_calls = 1
-    for _ in range(max_iterations):
+    for _ in range(iteration_limit(d) if max_iterations is None else max_iterations):
         order = xp.argsort(f, axis=-1, stable=True)
         f = xp.take_along_axis(f, order, axis=-1)
         simplex = xp.take_along_axis(simplex, xp.broadcast_to(order[..., None], simplex.shape), axis=2)
-        done = _is_flat(f[..., 0], f[..., -1], f_tol)
+        size = xp.max(xp.abs(simplex[..., 1:, :] - simplex[..., :1, :]), axis=(-2, -1))
+        done = _is_flat(f[..., 0], f[..., -1], f_tol) | (size <= x_tol)
         running = to_host(~done)
         if not running.any():
             break
