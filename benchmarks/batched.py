@@ -17,9 +17,10 @@ import numpy as np
 from benchmarks.suggestion import PROBLEMS, make_history
 from surefoot import problems
 from surefoot.optimize.history import Warmth
+from surefoot.optimize.model import HOST, Runs
 from surefoot.optimize.settings import Settings
 from surefoot.optimize.space import Space
-from surefoot.optimize.suggest import HOST, Runs, suggest
+from surefoot.optimize.suggest import suggest
 
 
 def make_runs(d: int, n: int, n_runs: int) -> tuple[Space, Runs]:

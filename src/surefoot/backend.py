@@ -170,6 +170,61 @@ def triangular_matmul(L_inv: Array, V: Array) -> Array:
     return out
 
 
+# --- kernels of our own ---------------------------------------------------------------------------------------
+
+
+_processes = 1  # that share the GPU
+
+
+def on_cuda(x: Array) -> bool:
+    """Whether x lives on an NVIDIA GPU."""
+    return not _is_numpy(x) and bool(x.is_cuda)
+
+
+@functools.cache
+def cuda_kernel(source: str, name: str) -> Any:
+    """The CUDA kernel `name` of `source`, compiled for the present GPU; None where this PyTorch has no such compiler.
+
+    Called as kernel(grid=, block=, args=, shared_mem=) with tensors, integers and floats.
+    """
+    import torch
+
+    try:
+        return torch.cuda._compile_kernel(source, name)
+    except (AttributeError, OSError):  # PyTorch before 2.9, or without NVRTC
+        return None
+
+
+def share_gpu(n_processes: int) -> None:
+    """Say that this many processes use the GPU at once: each then makes smaller temporary arrays."""
+    global _processes
+    _processes = n_processes
+
+
+def largest_temporary(x: Array) -> int:
+    """Elements of the largest temporary array: what fits the cache on a CPU, a fortieth of the memory on a GPU.
+
+    Of all the memory, not of what is free at the moment: chunks, and with them rounding, are then the same each time.
+    """
+    if not on_cuda(x):
+        return 1 << 22  # 32 MB
+    import torch
+
+    total = int(torch.cuda.get_device_properties(x.device).total_memory)
+    return max(1 << 22, total // (40 * 8 * _processes))
+
+
+def contiguous(x: Array) -> Array:
+    """x in C order."""
+    return np.ascontiguousarray(x) if _is_numpy(x) else x.contiguous()
+
+
+def empty(shape: tuple[int, ...], reference: Array, dtype: str = "float64") -> Array:
+    """An uninitialized array like `reference`."""
+    xp = namespace(reference)
+    return xp.empty(shape, dtype=getattr(xp, dtype), device=array_api_compat.device(reference))
+
+
 # --- distances ----------------------------------------------------------------------------------------------
 
 

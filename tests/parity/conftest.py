@@ -8,9 +8,10 @@ import pytest
 
 from surefoot.gp.fit import FitState
 from surefoot.optimize.history import Warmth
+from surefoot.optimize.model import Runs
 from surefoot.optimize.settings import Settings
 from surefoot.optimize.space import Space
-from surefoot.optimize.suggest import Runs, initial_design, suggest
+from surefoot.optimize.suggest import initial_design, suggest
 
 SPACE = Space.of([(0.0, 1.0), (0.0, 1.0)])
 N_INIT = 8

@@ -10,8 +10,9 @@ from surefoot.gp.kernels import get_kernel
 from surefoot.gp.likelihood import make_data, negative_log_likelihood
 from surefoot.gp.posterior import condition, moments_and_gradients
 from surefoot.optimize.history import Warmth
+from surefoot.optimize.model import Runs
 from surefoot.optimize.settings import Settings
-from surefoot.optimize.suggest import Runs, suggest
+from surefoot.optimize.suggest import suggest
 
 R = 50
 COMPARED = (0, 17, 31, 49)

@@ -10,8 +10,9 @@ from surefoot.gp.likelihood import make_data, negative_log_likelihood
 from surefoot.gp.posterior import add_points, condition, moments_and_gradients
 from surefoot.numerics.designs import generator
 from surefoot.optimize.history import Warmth
+from surefoot.optimize.model import HOST, fit_model
 from surefoot.optimize.settings import Settings
-from surefoot.optimize.suggest import HOST, fit_model, suggest
+from surefoot.optimize.suggest import suggest
 
 pytestmark = pytest.mark.torch
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from surefoot.errors import UnknownNameError
+from surefoot.optimize.model import HOST
 from surefoot.optimize.settings import Settings
-from surefoot.optimize.suggest import HOST
 from surefoot.studies import failures as study
 from surefoot.studies.constrained import catalogue, get_constrained
 from surefoot.studies.failure_figures import draw

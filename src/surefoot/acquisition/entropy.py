@@ -16,7 +16,7 @@ import math
 from surefoot.acquisition.improvement import Partials
 from surefoot.backend import Array, log_ndtr, namespace
 from surefoot.gp.posterior import Posterior, cross_correlations
-from surefoot.numerics.normal import log_pi, tail_ratios
+from surefoot.numerics.normal import tail_ratios
 
 N_SAMPLES = 100  # [NH18, section 4]
 _FAR = 6.0  # |gamma| above which h is computed from the tail ratios
@@ -24,26 +24,24 @@ _LOG_SQRT_2PI = 0.5 * math.log(2.0 * math.pi)
 
 
 def _log_h(gamma: Array) -> tuple[Array, Array]:
-    """log h(gamma) and its derivative, without underflow for large gamma."""
+    """log h(gamma) and its derivative, without underflow for large gamma; each range computed where it is needed."""
     xp = namespace(gamma)
-    near = xp.minimum(gamma, xp.full_like(gamma, _FAR))
-    log_Phi, r = log_pi(near)
-    h = 0.5 * near * r - log_Phi
-    slope = -0.5 * r * (1.0 + near * near + near * r)
-    below = gamma < -_FAR
-    if bool(xp.any(below)):  # in terms of the tail ratios nothing cancels
-        t = xp.where(below, -gamma, _FAR)
-        rho_0, rho_1, rho_2 = tail_ratios(t)
-        h = xp.where(below, _LOG_SQRT_2PI - xp.log(rho_0) - 0.5 * t * rho_1, h)
-        slope = xp.where(below, -rho_1 * rho_2 / rho_0, slope)
-    value, slope = xp.log(h), slope / h
-    far = gamma > _FAR
-    if bool(xp.any(far)):
-        # -log Phi = Q (1 + Q/2 + ...), Q = phi rho_0 <= 1e-9: h = phi (gamma/2 + rho_0), relative error below 1e-9
-        g = xp.maximum(gamma, xp.full_like(gamma, _FAR))
-        factor = 0.5 * g + tail_ratios(g)[0]
-        value = xp.where(far, xp.log(factor) - 0.5 * g * g - _LOG_SQRT_2PI, value)
-        slope = xp.where(far, -0.5 * (1.0 + g * g) / factor, slope)
+    far, below = gamma > _FAR, gamma < -_FAR
+    near = ~(far | below)
+    value, slope = xp.empty_like(gamma), xp.empty_like(gamma)
+    g = gamma[near]
+    log_Phi = log_ndtr(g)
+    r = xp.exp(-0.5 * g * g - _LOG_SQRT_2PI - log_Phi)
+    h = 0.5 * g * r - log_Phi
+    value[near], slope[near] = xp.log(h), -0.5 * r * (1.0 + g * (g + r)) / h
+    # -log Phi = Q (1 + Q/2 + ...), Q = phi rho_0 <= 1e-9: h = phi (gamma/2 + rho_0), relative error below 1e-9
+    g = gamma[far]
+    factor = 0.5 * g + tail_ratios(g)[0]
+    value[far], slope[far] = xp.log(factor) - 0.5 * g * g - _LOG_SQRT_2PI, -0.5 * (1.0 + g * g) / factor
+    t = -gamma[below]  # in terms of the tail ratios nothing cancels
+    rho_0, rho_1, rho_2 = tail_ratios(t)
+    h = _LOG_SQRT_2PI - xp.log(rho_0) - 0.5 * t * rho_1
+    value[below], slope[below] = xp.log(h), -rho_1 * rho_2 / rho_0 / h
     return value, slope
 
 

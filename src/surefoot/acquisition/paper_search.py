@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from surefoot.acquisition.maximize import Proposals
 from surefoot.acquisition.screening import top_candidates
+from surefoot.acquisition.simplex_gpu import is_usable, minimize_on_gpu
 from surefoot.acquisition.success import Target
 from surefoot.backend import Array, like, namespace
 from surefoot.numerics.nelder_mead import minimize_simplex
@@ -22,6 +23,11 @@ def maximize_as_the_paper(target: Target, uniform: Array) -> Proposals:
     """Maximize from the best 10 of the uniform points (R, 10^4, d)."""
     rows = like(range(uniform.shape[0]), uniform)[:, None]
     index, _ = top_candidates(target, uniform, N_STARTS)
-    result = minimize_simplex(lambda x, runs: -target.select(runs).raw_values(x), uniform[rows, index], f_tol=F_TOL)
-    order = namespace(uniform).argsort(result.f, axis=1, stable=True)
-    return Proposals(x=result.x[rows, order], value=-result.f[rows, order])
+    starts = uniform[rows, index]
+    if is_usable(target, starts):
+        x, f = minimize_on_gpu(target, starts, F_TOL)
+    else:
+        result = minimize_simplex(lambda x, runs: -target.select(runs).raw_values(x), starts, f_tol=F_TOL)
+        x, f = result.x, result.f
+    order = namespace(uniform).argsort(f, axis=1, stable=True)
+    return Proposals(x=x[rows, order], value=-f[rows, order])

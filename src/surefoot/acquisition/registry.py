@@ -39,6 +39,7 @@ class Score:
 
     function: Callable[..., Partials]
     parameters: tuple[Array, ...] = ()
+    above: Score | None = None  # nowhere lower and much cheaper; None: this score is cheap itself
 
     def __call__(self, mu: Array, sd: Array) -> Partials:
         """The score (R, m) and its partials in mu and sd."""
@@ -46,7 +47,10 @@ class Score:
 
     def select(self, runs: Array | None) -> Score:
         """The same for some runs only (None: all)."""
-        return self if runs is None else Score(self.function, tuple(a[runs] for a in self.parameters))
+        if runs is None:
+            return self
+        above = None if self.above is None else self.above.select(runs)
+        return Score(self.function, tuple(a[runs] for a in self.parameters), above)
 
 
 @dataclass(frozen=True)
@@ -70,7 +74,7 @@ def _improvement(score: Callable[[Array, Array, Array], Partials]) -> Callable[[
 
 
 def _prepare_lcb(step: Step) -> Score:
-    return Score(lambda mu, sd: lcb(mu, sd, step.kappa))
+    return Score(lcb, (namespace(step.f_best).full_like(step.f_best, step.kappa),))
 
 
 def _minimum_points(step: Step, n_points: int) -> Array:
@@ -80,12 +84,17 @@ def _minimum_points(step: Step, n_points: int) -> Array:
     return namespace(grid).concat([grid, step.post.X], axis=1)
 
 
+def _mes(f_star: Array) -> Score:
+    # h falls with gamma = (mu - f*)/sd, so its mean over the samples is at most h at the largest of them
+    largest = namespace(f_star).max(f_star, axis=1, keepdims=True)
+    return Score(entropy.log_mes, (f_star,), above=Score(entropy.log_mes, (largest,)))
+
+
 def _prepare_mes_g(step: Step) -> Score:
     x = _minimum_points(step, 2000)
     mu, sd = moments(step.post, x)
     uniforms = draw(step.generators, lambda rng: rng.random(entropy.N_SAMPLES), x)
-    f_star = entropy.sample_minimum_gumbel(mu, sd, step.f_best, uniforms)
-    return Score(entropy.log_mes, (f_star,))
+    return _mes(entropy.sample_minimum_gumbel(mu, sd, step.f_best, uniforms))
 
 
 def _prepare_mes_r(step: Step) -> Score:
@@ -100,7 +109,7 @@ def _prepare_mes_r(step: Step) -> Score:
     weights = draw(step.generators, lambda rng: rng.standard_normal((D, S)), x)
     noise = draw(step.generators, lambda rng: rng.standard_normal((n, S)), x)
     f_star = entropy.sample_minimum_features(step.post, x, step.f_best, frequencies, phases, weights, noise)
-    return Score(entropy.log_mes, (f_star,))
+    return _mes(f_star)
 
 
 _POLICIES: dict[str, Policy] = {}

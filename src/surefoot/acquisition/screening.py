@@ -5,19 +5,18 @@ Purpose   The mean of a candidate costs O(n), its variance O(n^2): at n = 1000 t
           given the first observations only, an upper bound that falls to the variance as rows are added. Where the
           score rises with sd, a candidate whose score at the bound is below the k-th best known score is out.
           The first observations are the space-filling design, so the bound is good early. P(success) <= 1 is
-          computed for the survivors only.
+          computed for the survivors only, and so are scores that are dear themselves (MES).
 Shapes    candidates x (R, m, d); the results have k columns.
 """
 
 from __future__ import annotations
 
 from surefoot.acquisition.success import Target
-from surefoot.backend import Array, clip, like, namespace, to_host
+from surefoot.backend import Array, clip, largest_temporary, like, namespace, to_host
 from surefoot.gp.posterior import MIN_VARIANCE, cross_correlations, quick_mean
 
 _LAZY_FROM = 48  # observations; below, all the variances cost less than the bookkeeping
 _FIRST_ROWS = 32  # of v in the first bound; doubled each round
-_CHUNK = 1 << 22  # elements of the largest intermediate array: 32 MB
 
 
 def top_candidates(target: Target, x: Array, k: int) -> tuple[Array, Array]:
@@ -26,18 +25,19 @@ def top_candidates(target: Target, x: Array, k: int) -> tuple[Array, Array]:
     R, m, _ = x.shape
     n = target.post.X.shape[1]
     k = min(k, m)
-    chunk = max(4 * k, _CHUNK // (R * n))
+    chunk = max(4 * k, largest_temporary(x) // (R * n))
     if m > chunk:  # bounded memory: the best of each chunk, then the best of those
         parts = [(start, top_candidates(target, x[:, start : start + chunk], k)) for start in range(0, m, chunk)]
         indices = xp.concat([index + start for start, (index, _) in parts], axis=1)
         values = xp.concat([value for _, (_, value) in parts], axis=1)
         order = _best(values, k)
         return xp.take_along_axis(indices, order, axis=1), xp.take_along_axis(values, order, axis=1)
-    if n < _LAZY_FROM or target.policy.rises_with_sd == "unknown":
+    dear = target.score.above is not None
+    if (n < _LAZY_FROM and not dear) or target.policy.rises_with_sd == "unknown":
         value = _no_nan(target.values(x))
         order = _best(value, k)
         return order, xp.take_along_axis(value, order, axis=1)
-    return _lazy(target, x, k)
+    return _lazy(target, x, k, dear)
 
 
 def _best(values: Array, k: int) -> Array:
@@ -50,7 +50,7 @@ def _no_nan(values: Array) -> Array:
     return xp.where(xp.isnan(values), -xp.inf, values)
 
 
-def _lazy(target: Target, x: Array, k: int) -> tuple[Array, Array]:
+def _lazy(target: Target, x: Array, k: int, dear: bool) -> tuple[Array, Array]:
     xp = namespace(x)
     post = target.post
     R, m, _ = x.shape
@@ -61,12 +61,12 @@ def _lazy(target: Target, x: Array, k: int) -> tuple[Array, Array]:
     index = xp.broadcast_to(like(range(m), x)[None], (R, m))
     explained = xp.zeros_like(mu)  # sum of v_i^2 over the rows done
 
-    def value_at(mu: Array, explained: Array) -> Array:
-        sd = xp.sqrt(post.s2[:, None] * clip(1.0 - explained, MIN_VARIANCE, None))
-        return _no_nan(target.unweighted(mu, sd)[0])
+    def sd_of(explained: Array) -> Array:
+        return xp.sqrt(post.s2[:, None] * clip(1.0 - explained, MIN_VARIANCE, None))
 
-    def weight(index: Array) -> Array:
-        return 0.0 if target.success is None else target.log_success(x[rows, index])
+    def exact(mu: Array, explained: Array, index: Array) -> Array:
+        value, _, _ = target.unweighted(mu, sd_of(explained))
+        return _no_nan(value if target.success is None else value + target.log_success(x[rows, index]))
 
     threshold = None  # (R, 1) a lower bound of the k-th best value
     start, width = 0, _FIRST_ROWS
@@ -75,20 +75,20 @@ def _lazy(target: Target, x: Array, k: int) -> tuple[Array, Array]:
         v = post.L_inv[:, start:stop, :stop] @ xp.matrix_transpose(K[:, :, :stop])  # (R, stop - start, m)
         explained = explained + xp.sum(v * v, axis=1)
         start, width = stop, 2 * width
-        if start == n:
+        if start == n and not dear:
             break
-        bound = value_at(mu, explained)
-        if target.policy.rises_with_sd == "above f_best":
+        bound = _no_nan(target.bound(mu, sd_of(explained)))
+        if start < n and target.policy.rises_with_sd == "above f_best":
             bound = xp.where(mu < target.f_best, xp.inf, bound)
         if threshold is None:  # exact values of the most promising candidates
             lead = _best(bound, 3 * k)
             lead_v = post.L_inv @ xp.matrix_transpose(K[rows, lead])
-            exact = value_at(mu[rows, lead], xp.sum(lead_v * lead_v, axis=1)) + weight(lead)
-            threshold = xp.sort(_no_nan(exact), axis=1)[:, -k][:, None]
+            values = exact(mu[rows, lead], xp.sum(lead_v * lead_v, axis=1), index[rows, lead])
+            threshold = xp.sort(values, axis=1)[:, -k][:, None]
         n_left = max(k, int(to_host(xp.sum(bound >= threshold, axis=1)).max()))  # a rectangle that holds them
         if n_left < 0.8 * mu.shape[1]:
             keep = _best(bound, n_left)
             index, mu, explained, K = index[rows, keep], mu[rows, keep], explained[rows, keep], K[rows, keep]
-    value = _no_nan(value_at(mu, explained) + weight(index))
+    value = exact(mu, explained, index)
     order = _best(value, k)
     return xp.take_along_axis(index, order, axis=1), xp.take_along_axis(value, order, axis=1)

@@ -74,12 +74,19 @@ class Target:
 
     def unweighted(self, mu: Array, sd: Array) -> Partials:
         """The policy's part of the value and its partials; an upper bound of the value, as P <= 1."""
-        value, by_mu, by_sd = self.score(mu, sd)
+        return self._shifted(self.score, mu, sd)
+
+    def bound(self, mu: Array, sd: Array) -> Array:
+        """An upper bound of the value that is cheap for every policy."""
+        return self._shifted(self.score if self.score.above is None else self.score.above, mu, sd)[0]
+
+    def _shifted(self, score: Score, mu: Array, sd: Array) -> Partials:
+        value, by_mu, by_sd = score(mu, sd)
         if self.success is None or self.policy.is_log:
             return value, by_mu, by_sd
         xp = namespace(mu)
         assert self.y_worst is not None  # set together with `success`
-        floor, _, _ = self.score(self.y_worst + 0.0 * mu, 1e-9 * sd)  # sd = 0, but safe to divide by
+        floor, _, _ = score(self.y_worst + 0.0 * mu, 1e-9 * sd)  # sd = 0, but safe to divide by
         shifted = value - floor
         inside = shifted > _TINY
         safe = xp.where(inside, shifted, _TINY)

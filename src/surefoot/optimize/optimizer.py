@@ -13,11 +13,12 @@ import numpy as np
 from surefoot.errors import InvalidInputError, NumericalWarning
 from surefoot.optimize.evaluate import as_evaluation
 from surefoot.optimize.history import Evaluation, History
+from surefoot.optimize.model import Runs
 from surefoot.optimize.parameters import Value
 from surefoot.optimize.result import Result, make_result
 from surefoot.optimize.settings import Settings
 from surefoot.optimize.space import Space
-from surefoot.optimize.suggest import Runs, suggest
+from surefoot.optimize.suggest import suggest
 
 
 def default_n_init(d: int) -> int:

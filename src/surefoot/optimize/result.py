@@ -15,9 +15,9 @@ from surefoot.errors import InvalidInputError
 from surefoot.gp.posterior import moments
 from surefoot.numerics.designs import generator
 from surefoot.optimize.history import History
+from surefoot.optimize.model import Model, Runs, fit_model
 from surefoot.optimize.settings import Settings
 from surefoot.optimize.space import Space
-from surefoot.optimize.suggest import Model, Runs, fit_model
 
 
 @dataclass(frozen=True)

@@ -15,57 +15,19 @@ import numpy as np
 
 from surefoot.acquisition.maximize import Proposals, maximize_by_gradient
 from surefoot.acquisition.paper_search import N_UNIFORM, maximize_as_the_paper
-from surefoot.acquisition.registry import Step, policy_at
+from surefoot.acquisition.registry import Policy, Step, policy_at
 from surefoot.acquisition.success import Target
 from surefoot.backend import Array, engine, like, namespace, to_host
 from surefoot.errors import SpaceExhaustedError
-from surefoot.failures.registry import FAILURE_MODELS, Link
-from surefoot.gp.fit import N_RANDOM_STARTS, Fit, FitState, fit, is_healthy
-from surefoot.gp.kernels import get_kernel
-from surefoot.gp.likelihood import make_data
-from surefoot.gp.posterior import Posterior, add_points, condition, moments
+from surefoot.gp.posterior import add_points, moments
 from surefoot.numerics.designs import DESIGNS, Generators, generator
-from surefoot.numerics.scaling import standardize
 from surefoot.optimize import candidates
 from surefoot.optimize.history import Warmth
+from surefoot.optimize.model import HOST, Model, Runs, fit_model
 from surefoot.optimize.settings import NOISE_ESTIMATED, Settings
 from surefoot.optimize.space import Space
 
-HOST = np.zeros(0)  # stands for "NumPy, on the host"
-MATERIAL_NOISE = 1e-4  # noise variance over the variance of y above which f_best is a posterior mean
 _DESIGN_STREAM = 2**31  # the iteration number under which the initial design is drawn
-
-
-@dataclass(frozen=True)
-class Runs:
-    """The histories of R runs, padded to equal length."""
-
-    X: np.ndarray  # (R, n, D)
-    y: np.ndarray  # (R, n)
-    ok: np.ndarray  # (R, n) evaluated, with a finite value
-    pending: np.ndarray  # (R, e, D) asked for, not yet told
-    run_ids: tuple[int, ...]
-    seen: np.ndarray | None = None  # (R, n) False for padding and transient failures; None: all seen
-
-    @property
-    def failed(self) -> np.ndarray:
-        """(R, n) evaluated, and failed in a way that teaches."""
-        return ~self.ok if self.seen is None else self.seen & ~self.ok
-
-
-@dataclass(frozen=True)
-class Model:
-    """Everything fitted in one step, of R runs."""
-
-    objective: Posterior
-    failures: Posterior | None
-    link: Link | None  # from the moments of `failures` to log P(success)
-    shift: np.ndarray  # (R, 1): y = shift + scale * standardized
-    scale: np.ndarray  # (R, 1)
-    noisy: np.ndarray  # (R,) the noise is material
-    f_best: Array  # (R, 1), standardized
-    jitter_raised: np.ndarray  # (R,)
-    warmth: Warmth
 
 
 @dataclass(frozen=True)
@@ -83,82 +45,6 @@ def initial_design(space: Space, settings: Settings, run: int) -> np.ndarray:
     return space.from_uniform(DESIGNS[settings.design](settings.n_init, space.d, rng))
 
 
-def fit_model(runs: Runs, settings: Settings, warmth: Warmth, generators: Generators, reference: Array = HOST) -> Model:
-    """Fit the objective, and where evaluations have failed the failures, of every run."""
-    kernel = get_kernel(settings.kernel)
-    failed = runs.failed
-    if settings.failures == "impute":
-        runs = _impute(runs, failed)
-    y, shift, scale = standardize(runs.y, runs.ok)
-    p = runs.X.shape[-1] + 1
-    uniforms = like(np.stack([rng.random((2, N_RANDOM_STARTS, p)) for rng in generators]), reference)
-    all_ok = bool(runs.ok.all())
-    fixed = settings.noise not in (NOISE_ESTIMATED, 0)
-    # far below the floor of lam a fixed noise is no noise
-    variance = np.maximum((np.asarray(settings.noise, dtype=float) / scale[:, 0]) ** 2, 1e-14) if fixed else None
-    mask = None if all_ok else like(runs.ok.astype(float), reference)
-    if all_ok or runs.X.shape[0] > 1:
-        X = like(runs.X, reference)
-        data = make_data(X, like(y, reference), mask, None if variance is None else like(variance, reference))
-    else:  # one run: leave the failed rows out rather than mask them
-        rows = runs.ok[0]
-        X, y_ok = like(runs.X[:, rows], reference), like(y[:, rows], reference)
-        data = make_data(X, y_ok, None, None if variance is None else like(variance, reference))
-    result = fit(
-        data,
-        kernel,
-        estimate_noise=settings.noise == NOISE_ESTIMATED,
-        uniforms=uniforms[:, 0],
-        state=_on(warmth.objective, runs, reference),
-        n_history=runs.X.shape[1],
-    )
-    post = condition(data, result.theta, kernel)
-
-    failures, failure_fit = None, None
-    model = FAILURE_MODELS.get(settings.failures)
-    if model is not None and bool(failed.any()):
-        failures, failure_fit = model.fit(
-            like(runs.X, reference),
-            like(failed.astype(float), reference),
-            None if runs.seen is None else like(runs.seen.astype(float), reference),
-            kernel,
-            uniforms[:, 1],
-            _on(warmth.failures if warmth.failures_by == settings.failures else None, runs, reference),
-        )
-    noisy, f_best = _incumbent(post, data.y, data.mask)
-    return Model(
-        objective=post,
-        failures=failures,
-        link=None if model is None else model.link,
-        shift=shift,
-        scale=scale,
-        noisy=noisy,
-        f_best=f_best,
-        jitter_raised=to_host(result.jitter_raised),
-        warmth=Warmth(_off(result), None if failure_fit is None else _off(failure_fit), settings.failures),
-    )
-
-
-def _impute(runs: Runs, failed: np.ndarray) -> Runs:
-    """Failed evaluations as if they had returned the worst value seen: what many libraries do."""
-    worst = np.max(np.where(runs.ok, runs.y, -np.inf), axis=1, keepdims=True)
-    known = failed & np.isfinite(worst)
-    return replace(runs, y=np.where(known, worst, runs.y), ok=runs.ok | known)
-
-
-def _incumbent(post: Posterior, y: Array, mask: Array | None) -> tuple[np.ndarray, Array]:
-    """Whether noise is material, and f_best: min y, or with material noise the least posterior mean there.
-
-    At an observation the posterior mean is y - lam alpha, as (C - lam I) alpha = r - lam alpha.
-    """
-    xp = namespace(y)
-    noisy = post.lam * post.s2 > MATERIAL_NOISE  # of standardized y, whose variance is 1
-    level = xp.where(noisy[:, None], y - post.lam[:, None] * post.alpha, y)
-    if mask is not None:
-        level = xp.where(mask > 0.0, level, xp.inf)
-    return to_host(noisy), xp.min(level, axis=1, keepdims=True)
-
-
 def suggest(
     space: Space, runs: Runs, number: int, settings: Settings, warmth: Warmth, reference: Array = HOST
 ) -> Suggestion:
@@ -174,16 +60,56 @@ def _suggest(space: Space, runs: Runs, number: int, settings: Settings, warmth: 
         new = [_or_new(space, runs, r, x[r], settings, number) for r in range(R)]
         return Suggestion(np.stack(new), warmth, ("design",) * R)
     generators = tuple(generator(settings.seed, run, number) for run in runs.run_ids)
-    policy = policy_at(settings.policy, number - settings.n_init)
-    if policy.prepare is None or not bool(runs.ok.any()):
-        if policy.prepare is None:
-            drawn = candidates.uniform(space, generators, 1)[:, 0]
-            x = np.stack([_or_new(space, runs, r, drawn[r], settings, number) for r in range(R)])
-        else:  # everything failed so far: look for a first success far from the failures
-            x = np.stack([_explore(space, runs, r, settings, generators[r]) for r in range(R)])
+    parts = [(rows, policy_at(name, number - settings.n_init)) for name, rows in _by_policy(runs, settings)]
+    needs_model = any(policy.prepare is not None for _, policy in parts)
+    if needs_model and not bool(runs.ok.any()):  # everything failed so far: look for a first success far from them
+        x = np.stack([_explore(space, runs, r, settings, generators[r]) for r in range(R)])
         return Suggestion(x, warmth, ("random",) * R)
+    model = fit_model(runs, settings, warmth, generators, reference) if needs_model else None
+    points: list[np.ndarray] = []
+    status: tuple[str, ...] = ()
+    for rows, policy in parts:
+        part = runs.part(rows)
+        if model is None or policy.prepare is None:
+            x, how = _random(space, part, settings, generators[rows], number)
+        else:
+            x, how = _maximize(space, part, policy, settings, generators[rows], model.part(rows), reference)
+        points, status = [*points, x], status + how
+    return Suggestion(np.concatenate(points), warmth if model is None else model.warmth, status)
 
-    model = fit_model(runs, settings, warmth, generators, reference)
+
+def _by_policy(runs: Runs, settings: Settings) -> list[tuple[str, slice]]:
+    """The policies and the runs that follow each."""
+    if runs.policies is None:
+        return [(settings.policy, slice(0, len(runs.run_ids)))]
+    parts: list[tuple[str, slice]] = []
+    for r, name in enumerate(runs.policies):
+        if parts and parts[-1][0] == name:
+            parts[-1] = (name, slice(parts[-1][1].start, r + 1))
+        else:
+            parts.append((name, slice(r, r + 1)))
+    return parts
+
+
+def _random(
+    space: Space, runs: Runs, settings: Settings, generators: Generators, number: int
+) -> tuple[np.ndarray, tuple[str, ...]]:
+    """A uniform point for every run: no model is asked."""
+    drawn = candidates.uniform(space, generators, 1)[:, 0]
+    x = [_or_new(space, runs, r, drawn[r], settings, number) for r in range(len(drawn))]
+    return np.stack(x), ("random",) * len(x)
+
+
+def _maximize(
+    space: Space,
+    runs: Runs,
+    policy: Policy,
+    settings: Settings,
+    generators: Generators,
+    model: Model,
+    reference: Array,
+) -> tuple[np.ndarray, tuple[str, ...]]:
+    """Where the policy is largest, for every run."""
     post, f_best = model.objective, model.f_best
     if runs.pending.shape[1] > 0:  # kriging believer
         pending = like(runs.pending, reference)
@@ -192,10 +118,10 @@ def _suggest(space: Space, runs: Runs, number: int, settings: Settings, warmth: 
         f_best = xp.minimum(f_best, xp.min(believed, axis=1, keepdims=True))
         post = add_points(post, pending)
     prepare = policy.prepare
+    assert prepare is not None  # RND is drawn elsewhere
     if policy.exact_as is not None and settings.search == "gradient" and model.failures is None:
         prepare = policy.exact_as
-    score = prepare(Step(post, f_best, generators, settings.kappa))
-    target = Target(policy, score, post, f_best)
+    target = Target(policy, prepare(Step(post, f_best, generators, settings.kappa)), post, f_best)
     if model.failures is not None:
         y = np.where(runs.ok, (np.where(runs.ok, runs.y, 0.0) - model.shift) / model.scale, -np.inf)
         has_failed = like(runs.failed.any(axis=1, keepdims=True), reference)
@@ -208,8 +134,7 @@ def _suggest(space: Space, runs: Runs, number: int, settings: Settings, warmth: 
             min_success=settings.min_success,
         )
     proposals = _search(space, runs, settings, generators, target, reference)
-    x, status = _choose(space, runs, settings, generators, target, model, proposals, reference)
-    return Suggestion(x, model.warmth, status)
+    return _choose(space, runs, settings, generators, target, model, proposals, reference)
 
 
 def _search(
@@ -292,15 +217,3 @@ def _or_new(space: Space, runs: Runs, r: int, x: np.ndarray, settings: Settings,
     if candidates.first_new(x[None], _taken(runs, r), settings.min_distance) is not None:
         return x
     return _explore(space, runs, r, settings, generator(settings.seed, runs.run_ids[r], number))
-
-
-def _on(state: FitState | None, runs: Runs, reference: Array) -> FitState | None:
-    """A stored state as arrays like `reference`; None if it is damaged or of another space: then start afresh."""
-    if state is None or state.theta.shape != (len(runs.run_ids), runs.X.shape[-1] + 1) or not is_healthy(state):
-        return None
-    return FitState(like(state.theta, reference), like(state.inv_hessian, reference), state.n_cold)
-
-
-def _off(result: Fit) -> FitState:
-    """A fit's state as host arrays, to be stored."""
-    return FitState(to_host(result.state.theta), to_host(result.state.inv_hessian), result.state.n_cold)

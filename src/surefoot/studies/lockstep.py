@@ -10,9 +10,10 @@ import numpy as np
 from surefoot.backend import Array, engine
 from surefoot.numerics.designs import generator
 from surefoot.optimize.history import Warmth
+from surefoot.optimize.model import HOST, Model, Runs, fit_model
 from surefoot.optimize.settings import Settings
 from surefoot.optimize.space import Space
-from surefoot.optimize.suggest import HOST, Model, Runs, fit_model, suggest
+from surefoot.optimize.suggest import suggest
 
 Objective = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 """points in the user's units (R, d) -> values (R,), succeeded (R,)."""

@@ -1,0 +1,167 @@
+"""The models of R runs: histories in, fitted Gaussian processes of the objective and of the failures out.
+
+Shapes    host arrays X (R, n, D) in the unit cube, y (R, n), ok and seen (R, n), pending (R, e, D).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from surefoot.backend import Array, like, namespace, to_host
+from surefoot.failures.registry import FAILURE_MODELS, Link
+from surefoot.gp.fit import N_RANDOM_STARTS, Fit, FitState, fit, is_healthy
+from surefoot.gp.kernels import get_kernel
+from surefoot.gp.likelihood import make_data
+from surefoot.gp.posterior import Posterior, condition, select_runs
+from surefoot.numerics.designs import Generators
+from surefoot.numerics.scaling import standardize
+from surefoot.optimize.history import Warmth
+from surefoot.optimize.settings import NOISE_ESTIMATED, Settings
+
+HOST = np.zeros(0)  # stands for "NumPy, on the host"
+MATERIAL_NOISE = 1e-4  # noise variance over the variance of y above which f_best is a posterior mean
+
+
+@dataclass(frozen=True)
+class Runs:
+    """The histories of R runs, padded to equal length."""
+
+    X: np.ndarray  # (R, n, D)
+    y: np.ndarray  # (R, n)
+    ok: np.ndarray  # (R, n) evaluated, with a finite value
+    pending: np.ndarray  # (R, e, D) asked for, not yet told
+    run_ids: tuple[int, ...]
+    seen: np.ndarray | None = None  # (R, n) False for padding and transient failures; None: all seen
+    policies: tuple[str, ...] | None = None  # of each run, equal ones side by side; None: that of the settings
+
+    @property
+    def failed(self) -> np.ndarray:
+        """(R, n) evaluated, and failed in a way that teaches."""
+        return ~self.ok if self.seen is None else self.seen & ~self.ok
+
+    def part(self, rows: slice) -> Runs:
+        """Some of the runs."""
+        return Runs(
+            self.X[rows],
+            self.y[rows],
+            self.ok[rows],
+            self.pending[rows],
+            self.run_ids[rows],
+            None if self.seen is None else self.seen[rows],
+            None if self.policies is None else self.policies[rows],
+        )
+
+
+@dataclass(frozen=True)
+class Model:
+    """Everything fitted in one step, of R runs."""
+
+    objective: Posterior
+    failures: Posterior | None
+    link: Link | None  # from the moments of `failures` to log P(success)
+    shift: np.ndarray  # (R, 1): y = shift + scale * standardized
+    scale: np.ndarray  # (R, 1)
+    noisy: np.ndarray  # (R,) the noise is material
+    f_best: Array  # (R, 1), standardized
+    jitter_raised: np.ndarray  # (R,)
+    warmth: Warmth
+
+    def part(self, rows: slice) -> Model:
+        """The models of some of the runs; the warmth stays that of all."""
+        arrays = ("shift", "scale", "noisy", "f_best", "jitter_raised")
+        return replace(
+            self,
+            objective=select_runs(self.objective, rows),
+            failures=None if self.failures is None else select_runs(self.failures, rows),
+            **{name: getattr(self, name)[rows] for name in arrays},
+        )
+
+
+def fit_model(runs: Runs, settings: Settings, warmth: Warmth, generators: Generators, reference: Array = HOST) -> Model:
+    """Fit the objective, and where evaluations have failed the failures, of every run."""
+    kernel = get_kernel(settings.kernel)
+    failed = runs.failed
+    if settings.failures == "impute":
+        runs = _impute(runs, failed)
+    y, shift, scale = standardize(runs.y, runs.ok)
+    p = runs.X.shape[-1] + 1
+    uniforms = like(np.stack([rng.random((2, N_RANDOM_STARTS, p)) for rng in generators]), reference)
+    all_ok = bool(runs.ok.all())
+    fixed = settings.noise not in (NOISE_ESTIMATED, 0)
+    # far below the floor of lam a fixed noise is no noise
+    variance = np.maximum((np.asarray(settings.noise, dtype=float) / scale[:, 0]) ** 2, 1e-14) if fixed else None
+    mask = None if all_ok else like(runs.ok.astype(float), reference)
+    if all_ok or runs.X.shape[0] > 1:
+        X = like(runs.X, reference)
+        data = make_data(X, like(y, reference), mask, None if variance is None else like(variance, reference))
+    else:  # one run: leave the failed rows out rather than mask them
+        rows = runs.ok[0]
+        X, y_ok = like(runs.X[:, rows], reference), like(y[:, rows], reference)
+        data = make_data(X, y_ok, None, None if variance is None else like(variance, reference))
+    result = fit(
+        data,
+        kernel,
+        estimate_noise=settings.noise == NOISE_ESTIMATED,
+        uniforms=uniforms[:, 0],
+        state=_on(warmth.objective, runs, reference),
+        n_history=runs.X.shape[1],
+    )
+    post = condition(data, result.theta, kernel)
+
+    failures, failure_fit = None, None
+    model = FAILURE_MODELS.get(settings.failures)
+    if model is not None and bool(failed.any()):
+        failures, failure_fit = model.fit(
+            like(runs.X, reference),
+            like(failed.astype(float), reference),
+            None if runs.seen is None else like(runs.seen.astype(float), reference),
+            kernel,
+            uniforms[:, 1],
+            _on(warmth.failures if warmth.failures_by == settings.failures else None, runs, reference),
+        )
+    noisy, f_best = _incumbent(post, data.y, data.mask)
+    return Model(
+        objective=post,
+        failures=failures,
+        link=None if model is None else model.link,
+        shift=shift,
+        scale=scale,
+        noisy=noisy,
+        f_best=f_best,
+        jitter_raised=to_host(result.jitter_raised),
+        warmth=Warmth(_off(result), None if failure_fit is None else _off(failure_fit), settings.failures),
+    )
+
+
+def _impute(runs: Runs, failed: np.ndarray) -> Runs:
+    """Failed evaluations as if they had returned the worst value seen: what many libraries do."""
+    worst = np.max(np.where(runs.ok, runs.y, -np.inf), axis=1, keepdims=True)
+    known = failed & np.isfinite(worst)
+    return replace(runs, y=np.where(known, worst, runs.y), ok=runs.ok | known)
+
+
+def _incumbent(post: Posterior, y: Array, mask: Array | None) -> tuple[np.ndarray, Array]:
+    """Whether noise is material, and f_best: min y, or with material noise the least posterior mean there.
+
+    At an observation the posterior mean is y - lam alpha, as (C - lam I) alpha = r - lam alpha.
+    """
+    xp = namespace(y)
+    noisy = post.lam * post.s2 > MATERIAL_NOISE  # of standardized y, whose variance is 1
+    level = xp.where(noisy[:, None], y - post.lam[:, None] * post.alpha, y)
+    if mask is not None:
+        level = xp.where(mask > 0.0, level, xp.inf)
+    return to_host(noisy), xp.min(level, axis=1, keepdims=True)
+
+
+def _on(state: FitState | None, runs: Runs, reference: Array) -> FitState | None:
+    """A stored state as arrays like `reference`; None if it is damaged or of another space: then start afresh."""
+    if state is None or state.theta.shape != (len(runs.run_ids), runs.X.shape[-1] + 1) or not is_healthy(state):
+        return None
+    return FitState(like(state.theta, reference), like(state.inv_hessian, reference), state.n_cold)
+
+
+def _off(result: Fit) -> FitState:
+    """A fit's state as host arrays, to be stored."""
+    return FitState(to_host(result.state.theta), to_host(result.state.inv_hessian), result.state.n_cold)

@@ -1,0 +1,111 @@
+"""simplex.cu, compiled for the host and run one thread to a block, against the lock-step search it replaces."""
+
+import ctypes
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+
+from surefoot.acquisition.paper_search import F_TOL
+from surefoot.acquisition.registry import Step, policy_at
+from surefoot.acquisition.simplex_gpu import POLICIES, TRIALS, arguments, is_usable, source
+from surefoot.acquisition.success import Target
+from surefoot.gp.kernels import get_kernel
+from surefoot.gp.likelihood import make_data
+from surefoot.gp.posterior import condition
+from surefoot.numerics.designs import generator
+from surefoot.numerics.nelder_mead import minimize_simplex
+
+SHIM = """
+#include <cmath>
+#define __device__ static
+#define __global__
+#define __shared__ static
+#define __syncthreads()
+using std::isnan; using std::isfinite;
+struct Dim { int x; };
+static Dim threadIdx = {0}, blockDim = {1};
+static Dim blockIdx = {0};
+static double normcdf(double x) { return 0.5 * erfc(-x * 0.70710678118654752440); }
+double dynamic[10000];
+extern "C" void at_block(int i) { blockIdx.x = i; }
+"""
+
+
+@pytest.fixture(scope="module")
+def kernel(tmp_path_factory):
+    compiler = shutil.which("c++") or shutil.which("g++") or shutil.which("clang++")
+    if compiler is None:
+        pytest.skip("needs a C++ compiler")
+    folder = tmp_path_factory.mktemp("kernel")
+    text = source().replace("extern __shared__ double dynamic[];", "")
+    (folder / "simplex.cpp").write_text(SHIM + text)
+    library = folder / "simplex.so"
+    subprocess.run([compiler, "-O1", "-shared", "-fPIC", "-o", library, folder / "simplex.cpp"], check=True)
+    return ctypes.CDLL(str(library))
+
+
+def run(kernel, target, starts, **changes):
+    args, x, f = arguments(target, starts, F_TOL)
+    names = ("n", "d", "n_starts", "kernel", "policy", "n_parameters", "max_iterations", "first_size", "f_tol", "x_tol")
+    numbers = dict(zip(names, args[-len(names) :], strict=True)) | changes
+    arrays = args[: -len(names)]
+    pointers = [ctypes.c_void_p(array.ctypes.data) for array in arrays]
+    plain = [ctypes.c_int(v) if isinstance(v, int) else ctypes.c_double(v) for v in numbers.values()]
+    assert TRIALS * numbers["n"] < 10_000
+    for block in range(starts.shape[0] * starts.shape[1]):
+        kernel.at_block(block)
+        kernel.minimize_simplex(*pointers, *plain)
+    return x, f, arrays[-1]
+
+
+def make_target(policy_name, kernel_name, d, n=40, R=2):
+    rng = np.random.default_rng(d)
+    X = rng.random((R, n, d))
+    y = np.sin(5.0 * X).sum(axis=-1) + 0.05 * rng.standard_normal((R, n))
+    y = (y - y.mean(axis=1, keepdims=True)) / y.std(axis=1, keepdims=True)
+    theta = np.tile([np.log(0.3)] * d + [np.log(1e-3)], (R, 1))
+    post = condition(make_data(X, y), theta, get_kernel(kernel_name))
+    f_best = y.min(axis=1, keepdims=True)
+    policy = policy_at(policy_name, 0)
+    score = policy.prepare(Step(post, f_best, tuple(generator(0, r, 0) for r in range(R)), 2.0))
+    return Target(policy, score, post, f_best), rng.random((R, 6, d))
+
+
+@pytest.mark.parametrize("d", [1, 2, 5])
+@pytest.mark.parametrize("kernel_name", ["se", "matern52"])
+@pytest.mark.parametrize("policy", POLICIES)
+def test_the_first_simplex_has_the_values_of_the_engine(kernel, policy, kernel_name, d):
+    target, starts = make_target(policy, kernel_name, d)
+    x, f, _ = run(kernel, target, starts, max_iterations=0)
+    np.testing.assert_allclose(f, -target.raw_values(x), rtol=1e-8, atol=1e-300)
+
+
+@pytest.mark.parametrize("d", [1, 2, 5])
+@pytest.mark.parametrize("policy", POLICIES)
+def test_the_search_ends_where_the_lockstep_search_ends(kernel, policy, d):
+    target, starts = make_target(policy, "se", d)
+    x, f, moves = run(kernel, target, starts)
+    expected = minimize_simplex(lambda x, runs: -target.select(runs).raw_values(x), starts, f_tol=F_TOL)
+    same = np.abs(x - expected.x).max(axis=-1) < 1e-6
+    assert same.mean() >= 0.9  # rounding may decide a tie
+    np.testing.assert_allclose(f[same], expected.f[same], rtol=1e-6)
+    assert moves.max() > 1
+
+
+@pytest.mark.parametrize("u", [-60.0, -37.0, -8.0, -6.1, -5.9, -1.0, 0.0, 2.0, 9.0, 300.0])
+def test_the_tails_of_scaled_ei_are_those_of_the_engine(kernel, u):
+    target, starts = make_target("ScaledEI", "se", 2, R=1)
+    mu, sd = target.post.c[0], np.sqrt(target.post.s2[0])  # far from all data
+    away = Target(
+        target.policy, target.policy.prepare(Step(target.post, np.array([[mu + u * sd]]), ())), target.post, 0.0
+    )
+    away.post.X[...] += 50.0
+    _, f, _ = run(kernel, away, starts, max_iterations=0)
+    np.testing.assert_allclose(f, -away.raw_values(starts), rtol=1e-9)
+
+
+def test_it_is_not_used_on_the_host():
+    target, starts = make_target("EI", "se", 2)
+    assert not is_usable(target, starts)
