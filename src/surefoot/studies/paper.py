@@ -10,13 +10,11 @@ from collections.abc import Iterator
 from functools import cache
 from importlib import resources
 
+from surefoot.studies.statistics import Labels
+
 KERNELS = ("se", "matern52")
 EVALUATIONS = (1000, 600, 200)  # n of the tables, in the paper's order
 POLICIES = ("RND", "MN", "LCB", "PI", "EI", "MES")  # the columns; MES has the squared exponential in all six tables
-OUTCOMES = {"same": 0, "better": 1, "worse": -1}  # rows of totals, and the label that each counts
-
-Labels = dict[tuple[str, str], int]
-"""(problem, policy) -> label; problems and policies in the order of the tables."""
 
 
 def _rows(name: str) -> Iterator[dict[str, str]]:
