@@ -85,7 +85,14 @@ def test_the_verdict_names_what_costs_less():
 
 def test_the_verdict_says_yes_when_it_is():
     rows = [row("ScaledEI", [20, 21], [True, True]), row("multi start", [30, 31], [True, True])]
-    assert study.verdict(rows) == ["CSF: yes, of all. ScaledEI: 20."]
+    assert study.verdict(rows)[0].startswith("CSF: yes, of all. ScaledEI: 20.")
+
+
+def test_the_verdict_admits_what_is_not_significant():
+    rows = [row("ScaledEI", [20, 21], [True, True]), row("multi start", [30, 31], [True, True])]
+    assert "Not significantly fewer than multi start" in study.verdict(rows)[0]
+    rows = [row("ScaledEI", range(20, 35), [True] * 15), row("multi start", range(40, 55), [True] * 15)]
+    assert study.verdict(rows) == ["CSF: yes, of all. ScaledEI: 27."]
 
 
 def test_a_miss_ranks_last_in_the_test():

@@ -20,7 +20,7 @@ from surefoot.solvers.record import Solver, solve
 from surefoot.solvers.registry import ALL, get_solver, library_version
 from surefoot.studies.label_tables import markdown
 from surefoot.studies.resumable import run_cases, save_whole
-from surefoot.studies.statistics import holm
+from surefoot.studies.statistics import LEVEL, holm
 
 OURS = "ScaledEI"  # the solver that the paper claims needs the fewest
 PAPER = {  # the paper's solvers, and what it says of them on CSF; its Figure 3 itself is not at hand
@@ -195,7 +195,9 @@ def verdict(rows: Sequence[Row]) -> list[str]:
         answer = f"no, {', '.join(cheaper)} cost less" if cheaper else "yes, of all"
         if cheaper and not any(name in PAPER for name in names[:place]):
             answer = f"yes, of the paper's solvers; {', '.join(cheaper)} cost less"
-        lines.append(f"{problem}: {answer}. {OURS}: {ours.expected_running_time:.0f}.")
+        close = [f"{name} (p = {p[name]:.2g})" for name in names[place + 1 :] if p[name] >= LEVEL]
+        doubt = f" Not significantly fewer than {', '.join(close)}." if close else ""
+        lines.append(f"{problem}: {answer}. {OURS}: {ours.expected_running_time:.0f}.{doubt}")
     return lines
 
 

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from surefoot.optimize.plots import pyplot
 from surefoot.studies.benchmark_figures import save_figure
 from surefoot.studies.comparison import Row, by_problem
@@ -40,7 +38,6 @@ def draw(rows: Sequence[Row], log10_target: float, stem: Path) -> list[Path]:
 
 
 def _panel(ax: Any, rows: Sequence[Row]) -> None:
-    start = _start(rows)
     for y, row in enumerate(rows):
         colour = _OURS if row.solver.fits_a_model else _OTHERS
         if row.n_hits:
@@ -50,22 +47,18 @@ def _panel(ax: Any, rows: Sequence[Row]) -> None:
             if not row.hit.all():
                 ax.plot(row.expected_running_time, y, "D", ms=5, color="black")
                 end = max(end, row.expected_running_time)
-            text = f"{row.mean:.0f}"
+                text = f"{row.mean:.0f}; {row.expected_running_time:.0f}"
+            else:
+                text = f"{row.mean:.0f}"
         else:
-            end, text = start, f"> {row.budget}"
+            end, text = 1.0, f"> {row.budget}"
         if not row.hit.all():
             text += f" ({row.n_hits} of {len(row.n)})"
         ax.annotate(text, (end, y), xytext=(5, 0), textcoords="offset points", va="center", fontsize=8)
     finite = [row.expected_running_time for row in rows if row.n_hits]
     ax.set_xscale("log")
-    ax.set_xlim(start, 12.0 * max(finite, default=10.0))
+    ax.set_xlim(1.0, 30.0 * max(finite, default=10.0))
     ax.set_yticks(range(len(rows)), [row.solver.name for row in rows], fontsize=8)
     ax.invert_yaxis()
     ax.tick_params(axis="x", labelsize=8)
     ax.spines[["top", "right"]].set_visible(False)
-
-
-def _start(rows: Sequence[Row]) -> float:
-    """Where the axis begins: the power of ten below the least mean."""
-    least = min((row.mean for row in rows if row.n_hits), default=10.0)
-    return float(10.0 ** np.floor(np.log10(least) - 0.3))
