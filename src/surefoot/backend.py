@@ -22,6 +22,8 @@ import scipy.special as special
 from scipy.linalg.blas import dtrmm
 from threadpoolctl import ThreadpoolController
 
+from surefoot.errors import InvalidInputError
+
 Array = Any  # numpy.ndarray or torch.Tensor; both follow the array API standard
 Namespace = Any
 
@@ -55,6 +57,21 @@ def namespace(x: Array) -> Namespace:
 
 def _is_numpy(x: Array) -> bool:
     return type(x) is np.ndarray
+
+
+def reference_on(device: str) -> Array:
+    """An empty array that stands for a device: "cpu" is NumPy; "torch" is PyTorch on the CPU, "cuda" on a GPU."""
+    if device == "cpu":
+        return np.zeros(0)
+    try:
+        import torch
+
+        return torch.zeros(0, dtype=torch.float64, device="cpu" if device == "torch" else device)
+    except (ImportError, RuntimeError, AssertionError) as error:
+        raise InvalidInputError(
+            f"expected a device that PyTorch can use; got {device!r} ({str(error).splitlines()[0]}); "
+            "try --device cpu, or install the extra `torch` built for your GPU"
+        ) from None
 
 
 def to_host(x: Array) -> np.ndarray:

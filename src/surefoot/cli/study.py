@@ -52,3 +52,34 @@ def failures(
     console.print(study.write_tables(rows, out))
     for path in draw(todo, rows, raw, out):
         console.print(f"figure: {path}")
+
+
+@app.command()
+def comparison(
+    out: Path = typer.Option(Path("results/comparison"), help="Folder of tables, figure and raw runs."),
+    problems: list[str] = typer.Option([], "--problem", help="A test problem; default: CSF, as in the paper."),
+    solvers: list[str] = typer.Option([], "--solver", help="A solver; default: all."),
+    seeds: int = typer.Option(15, min=2, help="Runs of each solver on each problem."),
+    target: float = typer.Option(-6.0, help="log10 distance to the least value that ends a run."),
+    budget: int = typer.Option(20_000, min=1, help="Evaluations at most; a run that spends them has missed."),
+    model_budget: int = typer.Option(300, min=1, help="The same for surefoot, whose steps grow dearer with n."),
+    workers: int = typer.Option(os.cpu_count() or 1, min=1, help="Processes."),
+) -> None:
+    """How many evaluations does ScaledEI need, and how many do other global solvers? The paper's section 6.
+
+    Writes table.md, table.csv, runs.csv and comparison.png/.svg, and keeps every run under raw/.
+    """
+    from rich.progress import track
+
+    from surefoot.studies import comparison as study
+    from surefoot.studies.comparison_figures import draw
+
+    console = Console()
+    todo = list(study.cases(problems, solvers, seeds, target, budget, model_budget))
+    raw = out / "raw"
+    for _ in track(study.run_study(todo, raw, workers), total=len(todo), description="runs", console=console):
+        pass
+    rows = study.summarize(todo, raw)
+    console.print(study.write_tables(rows, target, out), markup=False, highlight=False, soft_wrap=True)
+    for path in draw(rows, target, out / "comparison"):
+        console.print(f"figure: {path}")

@@ -7,10 +7,8 @@ is one batch of the engine and one file; a killed study goes on where it was.
 from __future__ import annotations
 
 import csv
-import os
 import re
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,6 +21,7 @@ from surefoot.optimize.optimizer import default_n_init
 from surefoot.optimize.settings import Settings
 from surefoot.studies.constrained import catalogue, get_constrained
 from surefoot.studies.lockstep import final_model, run_in_lockstep
+from surefoot.studies.resumable import run_cases, save_whole
 from surefoot.studies.statistics import holm, log10_regret, wilcoxon
 
 # "product": label regression with the paper's weight, policy times P; the models otherwise avoid P < 1/2 as well.
@@ -88,28 +87,13 @@ def run_case(case: Case, folder: Path) -> Path:
         x = np.broadcast_to(units, (case.n_seeds, N_HELD_OUT, d))
         log_p, _, _ = model.link(*moments(model.failures, np.ascontiguousarray(x)))
         probability = np.exp(to_host(log_p))
-    part = path.with_suffix(f".{os.getpid()}.tmp")
-    with part.open("wb") as file:
-        np.savez_compressed(
-            file, X=trace.X, y=trace.y, ok=trace.ok, n_init=settings.n_init, probability=probability, truth=truth
-        )
-    os.replace(part, path)
+    save_whole(path, X=trace.X, y=trace.y, ok=trace.ok, n_init=settings.n_init, probability=probability, truth=truth)
     return path
 
 
 def run_study(todo: Sequence[Case], folder: Path, n_workers: int) -> Iterator[Case]:
     """Run what is not done yet; yields each case when its file is there."""
-    folder.mkdir(parents=True, exist_ok=True)
-    if n_workers <= 1:
-        for case in todo:
-            run_case(case, folder)
-            yield case
-        return
-    with ProcessPoolExecutor(n_workers) as pool:
-        futures = {pool.submit(run_case, case, folder): case for case in todo}
-        for future in as_completed(futures):
-            future.result()
-            yield futures[future]
+    return run_cases(run_case, todo, folder, n_workers)
 
 
 @dataclass(frozen=True)

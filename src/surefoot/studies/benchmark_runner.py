@@ -1,0 +1,163 @@
+"""Runs the groups of a benchmark on any executor, in slices, with a checkpoint after each.
+
+A slice is `advance` for some seconds: a pure function from state to state. Only this process writes files, so workers
+may be threads of a GPU, processes here or Dask workers elsewhere; kill -9 loses at most the slices under way.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import multiprocessing
+import signal
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from surefoot import backend
+from surefoot.errors import InvalidInputError
+from surefoot.gp.fit import FitState
+from surefoot.optimize.history import Warmth
+from surefoot.studies.benchmark import Group, Run, State, advance, begin
+from surefoot.studies.resumable import save_whole
+
+SLICE_S = 60.0  # seconds between checkpoints of a group
+
+
+def save(group: Group, state: State, folder: Path) -> None:
+    """Write a checkpoint, whole or not at all."""
+    fit = state.warmth.objective
+    fitted = {} if fit is None else {"theta": fit.theta, "inv_hessian": fit.inv_hessian, "n_cold": fit.n_cold}
+    save_whole(
+        folder / f"{group.name}.npz",
+        group=json.dumps(asdict(group)),
+        X=state.X,
+        y=state.y,
+        seconds=state.seconds,
+        **fitted,
+    )
+
+
+def load(path: Path) -> tuple[Group, State]:
+    """Read a checkpoint."""
+    with np.load(path) as data:
+        fields = json.loads(str(data["group"]))
+        group = Group(**{**fields, "runs": tuple(Run(**run) for run in fields["runs"])})
+        fit = FitState(data["theta"], data["inv_hessian"], int(data["n_cold"])) if "theta" in data else None
+        return group, State(data["X"], data["y"], Warmth(fit), float(data["seconds"]))
+
+
+def resume(group: Group, folder: Path) -> State:
+    """The group's last checkpoint, or its beginning; a longer run's first part serves a shorter study."""
+    path = folder / f"{group.name}.npz"
+    if not path.exists():
+        return begin(group)
+    found, state = load(path)
+    if replace(found, n_max=group.n_max) != group:
+        raise InvalidInputError(
+            f"expected {path} to hold the runs of this study; got {len(found.runs)} others (seeds or policies differ); "
+            "try another --out, or the options it was begun with"
+        )
+    return state
+
+
+@dataclass(frozen=True)
+class Progress:
+    """For whoever shows it."""
+
+    done: int  # evaluations
+    total: int
+    seconds_left: float  # estimate, NaN while unknown
+
+
+def run(
+    groups: Sequence[Group],
+    folder: Path,
+    device: str,
+    executor: Executor,
+    n_workers: int,
+    *,
+    time_limit_s: float = math.inf,
+    slice_s: float = SLICE_S,
+    show: Callable[[Progress], None] = lambda progress: None,
+) -> bool:
+    """Advance every group to its end, checkpoints in `folder`; False if the time limit came first.
+
+    Interrupted (KeyboardInterrupt) it lets the slices under way end, which workers do within a step, and keeps them.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    began = time.monotonic()
+    states = {group: resume(group, folder) for group in groups}
+    waiting = deque(group for group in groups if states[group].n < group.n_max)
+    running: dict[Future[State], Group] = {}
+    total = sum(len(group.runs) * group.n_max for group in groups)
+
+    def collect(finished: set[Future[State]]) -> None:
+        for future in finished:
+            group = running.pop(future)
+            states[group] = future.result()
+            save(group, states[group], folder)
+            if states[group].n < group.n_max:
+                waiting.appendleft(group)  # finish what is begun
+        done = sum(len(group.runs) * min(states[group].n, group.n_max) for group in groups)
+        show(Progress(done, total, _left(groups, states, n_workers)))
+
+    def left() -> float:
+        return time_limit_s - (time.monotonic() - began)
+
+    try:
+        while running or (waiting and left() > 0.0):
+            while waiting and len(running) < n_workers and left() > 0.0:
+                group = waiting.popleft()
+                running[executor.submit(advance_slice, group, states[group], device, min(slice_s, left()))] = group
+            collect(wait(running, return_when=FIRST_COMPLETED).done)
+    except KeyboardInterrupt:
+        collect(wait(running).done)
+        raise
+    return not waiting
+
+
+def _left(groups: Sequence[Group], states: dict[Group, State], n_workers: int) -> float:
+    """Seconds left, if a step costs in proportion to n^2: between the growth of its screening and of its refit."""
+
+    def work(group: Group, n: int) -> float:
+        return len(group.runs) * (float(n) ** 3 - (10.0 * group.d) ** 3)
+
+    done = sum(work(group, states[group].n) for group in groups)
+    if done <= 0.0:
+        return math.nan
+    rate = sum(states[group].seconds for group in groups) / done
+    own = [rate * max(0.0, work(group, group.n_max) - work(group, states[group].n)) for group in groups]
+    return max(max(own), sum(own) / n_workers)
+
+
+_interrupted = False
+
+
+def advance_slice(group: Group, state: State, device: str, seconds: float) -> State:
+    """`advance` in a worker: ends early, with what it has, when Ctrl-C reached the worker too."""
+    return advance(group, state, device, seconds, stop=lambda: _interrupted)
+
+
+def _prepare_worker(n_processes: int) -> None:
+    def note(*_: object) -> None:
+        global _interrupted
+        _interrupted = True
+
+    signal.signal(signal.SIGINT, note)
+    backend.share_gpu(n_processes)
+
+
+@contextmanager
+def local_executor(n_workers: int) -> Iterator[Executor]:
+    """Processes of this machine, started afresh (a GPU cannot be inherited by a fork)."""
+    context = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(n_workers, mp_context=context, initializer=_prepare_worker, initargs=(n_workers,))
+    with pool:
+        yield pool

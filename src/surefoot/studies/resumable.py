@@ -1,0 +1,49 @@
+"""Work in pieces that are written whole: a study that is killed goes on where it was."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+Case = TypeVar("Case")
+
+
+def save_whole(path: Path, **arrays: Any) -> None:
+    """Write the arrays under that name, or nothing at all."""
+    part = path.with_suffix(f".{os.getpid()}.tmp")
+    with part.open("wb") as file:
+        np.savez_compressed(file, **arrays)
+    os.replace(part, path)
+
+
+def run_cases(run: Callable[[Case, Path], Any], todo: Sequence[Case], folder: Path, n_workers: int) -> Iterator[Case]:
+    """Call `run(case, folder)`, which skips what is done, for each; yields every case when its file is there.
+
+    When it is interrupted, cases under way in other processes are finished and kept; the others are called off.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    if n_workers <= 1:
+        for case in todo:
+            run(case, folder)
+            yield case
+        return
+    with ProcessPoolExecutor(n_workers, initializer=_leave_interrupts_to_the_parent) as pool:
+        futures = {pool.submit(run, case, folder): case for case in todo}
+        try:
+            for future in as_completed(futures):
+                future.result()
+                yield futures[future]
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def _leave_interrupts_to_the_parent() -> None:
+    """Ctrl-C reaches the whole process group: a worker that died of it would take its half-finished case with it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
