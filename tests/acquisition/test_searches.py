@@ -31,7 +31,7 @@ def test_the_papers_search_stays_in_the_cube_and_ends_no_lower_than_its_best_sta
     post, _, f_best = make_posterior(2, 12, 2)
     target = make_target(name, post, f_best)
     starts = uniform(2, 2)
-    found = maximize_as_the_paper(target, starts)
+    found = maximize_as_the_paper([target], [starts])[0]
     assert found.x.min() >= 0.0
     assert found.x.max() <= 1.0
     best = target.raw_values(starts).max(axis=1)
@@ -40,7 +40,7 @@ def test_the_papers_search_stays_in_the_cube_and_ends_no_lower_than_its_best_sta
 
 def test_the_papers_search_ends_in_ten_points_best_first(make_posterior, make_target):
     post, _, f_best = make_posterior(2, 12, 2)
-    found = maximize_as_the_paper(make_target("EI", post, f_best), uniform(2, 2))
+    found = maximize_as_the_paper([make_target("EI", post, f_best)], [uniform(2, 2)])[0]
     assert found.x.shape == (2, N_STARTS, 2)
     assert (np.diff(found.value, axis=1) <= 0.0).all()
 
@@ -48,16 +48,16 @@ def test_the_papers_search_ends_in_ten_points_best_first(make_posterior, make_ta
 def test_the_papers_search_reports_the_policy_itself_and_not_its_logarithm(make_posterior, make_target):
     post, _, f_best = make_posterior(1, 12, 2)
     target = make_target("EI", post, f_best)
-    found = maximize_as_the_paper(target, uniform(1, 2))
+    found = maximize_as_the_paper([target], [uniform(1, 2)])[0]
     np.testing.assert_allclose(found.value, np.exp(target.values(found.x)), rtol=1e-9)
 
 
 def test_a_run_alone_is_searched_by_the_papers_method_as_in_a_batch(make_posterior, make_target):
     post, _, f_best = make_posterior(3, 12, 2)
     target = make_target("ScaledEI", post, f_best)
-    together = maximize_as_the_paper(target, uniform(3, 2))
+    together = maximize_as_the_paper([target], [uniform(3, 2)])[0]
     for r in range(3):
-        alone = maximize_as_the_paper(target.select(np.array([r])), uniform(3, 2)[r : r + 1])
+        alone = maximize_as_the_paper([target.select(np.array([r]))], [uniform(3, 2)[r : r + 1]])[0]
         np.testing.assert_allclose(together.x[r, 0], alone.x[0, 0], rtol=0, atol=1e-9)
 
 

@@ -47,14 +47,18 @@ def kernel(tmp_path_factory):
 
 
 def run(kernel, target, starts, **changes):
-    args, x, f = arguments(target, starts, F_TOL)
-    names = ("n", "d", "n_starts", "kernel", "policy", "n_parameters", "max_iterations", "first_size", "f_tol", "x_tol")
+    return run_all(kernel, [target], [starts], **changes)
+
+
+def run_all(kernel, targets, starts, **changes):
+    args, x, f = arguments(targets, starts, F_TOL)
+    names = ("n", "d", "n_starts", "kernel", "n_parameters", "max_iterations", "first_size", "f_tol", "x_tol")
     numbers = dict(zip(names, args[-len(names) :], strict=True)) | changes
     arrays = args[: -len(names)]
     pointers = [ctypes.c_void_p(array.ctypes.data) for array in arrays]
     plain = [ctypes.c_int(v) if isinstance(v, int) else ctypes.c_double(v) for v in numbers.values()]
     assert TRIALS * numbers["n"] < 10_000
-    for block in range(starts.shape[0] * starts.shape[1]):
+    for block in range(f.size):
         kernel.at_block(block)
         kernel.minimize_simplex(*pointers, *plain)
     return x, f, arrays[-1]
@@ -98,9 +102,8 @@ def test_the_search_ends_where_the_lockstep_search_ends(kernel, policy, d):
 def test_the_tails_of_scaled_ei_are_those_of_the_engine(kernel, u):
     target, starts = make_target("ScaledEI", "se", 2, R=1)
     mu, sd = target.post.c[0], np.sqrt(target.post.s2[0])  # far from all data
-    away = Target(
-        target.policy, target.policy.prepare(Step(target.post, np.array([[mu + u * sd]]), ())), target.post, 0.0
-    )
+    f_best = np.array([[mu + u * sd]])
+    away = Target(target.policy, target.policy.prepare(Step(target.post, f_best, ())), target.post, f_best)
     away.post.X[...] += 50.0
     _, f, _ = run(kernel, away, starts, max_iterations=0)
     np.testing.assert_allclose(f, -away.raw_values(starts), rtol=1e-9)
@@ -109,3 +112,11 @@ def test_the_tails_of_scaled_ei_are_those_of_the_engine(kernel, u):
 def test_it_is_not_used_on_the_host():
     target, starts = make_target("EI", "se", 2)
     assert not is_usable(target, starts)
+
+
+def test_policies_side_by_side_end_where_each_ends_alone(kernel):
+    made = [make_target(policy, "se", 2) for policy in POLICIES]
+    x, f, _ = run_all(kernel, [target for target, _ in made], [starts for _, starts in made])
+    alone = [run(kernel, target, starts) for target, starts in made]
+    np.testing.assert_array_equal(x, np.concatenate([part[0] for part in alone]))
+    np.testing.assert_array_equal(f, np.concatenate([part[1] for part in alone]))

@@ -7,6 +7,8 @@ policy underflows to 0 (PI below u = -38) or saturates (PI = 1 above 8.3) the se
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from surefoot.acquisition.maximize import Proposals
 from surefoot.acquisition.screening import top_candidates
 from surefoot.acquisition.simplex_gpu import is_usable, minimize_on_gpu
@@ -19,15 +21,24 @@ N_STARTS = 10
 F_TOL = 1e-3
 
 
-def maximize_as_the_paper(target: Target, uniform: Array) -> Proposals:
-    """Maximize from the best 10 of the uniform points (R, 10^4, d)."""
-    rows = like(range(uniform.shape[0]), uniform)[:, None]
-    index, _ = top_candidates(target, uniform, N_STARTS)
-    starts = uniform[rows, index]
-    if is_usable(target, starts):
-        x, f = minimize_on_gpu(target, starts, F_TOL)
+def maximize_as_the_paper(targets: Sequence[Target], uniform: Sequence[Array]) -> list[Proposals]:
+    """Maximize each target from the best 10 of its uniform points (R, 10^4, d)."""
+    starts = []
+    for target, points in zip(targets, uniform, strict=True):
+        rows = like(range(points.shape[0]), points)[:, None]
+        starts.append(points[rows, top_candidates(target, points, N_STARTS)[0]])
+    if all(is_usable(target, x0) for target, x0 in zip(targets, starts, strict=True)):
+        found = minimize_on_gpu(targets, starts, F_TOL)
     else:
-        result = minimize_simplex(lambda x, runs: -target.select(runs).raw_values(x), starts, f_tol=F_TOL)
-        x, f = result.x, result.f
-    order = namespace(uniform).argsort(f, axis=1, stable=True)
-    return Proposals(x=x[rows, order], value=-f[rows, order])
+        found = [_in_lockstep(target, x0) for target, x0 in zip(targets, starts, strict=True)]
+    proposals = []
+    for x, f in found:
+        rows = like(range(f.shape[0]), f)[:, None]
+        order = namespace(f).argsort(f, axis=1, stable=True)
+        proposals.append(Proposals(x=x[rows, order], value=-f[rows, order]))
+    return proposals
+
+
+def _in_lockstep(target: Target, starts: Array) -> tuple[Array, Array]:
+    result = minimize_simplex(lambda x, runs: -target.select(runs).raw_values(x), starts, f_tol=F_TOL)
+    return result.x, result.f

@@ -1,7 +1,7 @@
 // The Nelder-Mead search of paper_search.py on a GPU: one thread block carries one simplex from its start to its end.
 //
 // Why      A simplex takes tens to thousands of moves, each a chain of tiny array operations: in lock-step the launches
-//          cost a hundred times the arithmetic. Here a study's search is one launch per step and policy.
+//          cost a hundred times the arithmetic. Here a study's search is one launch per step.
 // What     The moves, limits and tie rules of numerics/nelder_mead.py, the raw policies of acquisition/ and the moments of
 //          gp/posterior.py; tests compile this file for the host and compare. Only rounding differs.
 // Layout   X is scaled by 1/ell. L_inv_t is L^-T, so that thread i reads row i of L^-1 with coalesced loads.
@@ -16,6 +16,7 @@ enum Policy { MN = 0, LCB = 1, PI = 2, EI = 3, SCALED_EI = 4, MES = 5 };
 #define INV_SQRT_2PI 0.39894228040143267794
 #define LOG_SQRT_2PI 0.91893853320467274178
 #define MIN_VARIANCE 1e-15
+#define INF (1.0 / 0.0)  // no headers here
 
 __device__ double pdf(double u) { return INV_SQRT_2PI * exp(-0.5 * u * u); }
 
@@ -144,7 +145,7 @@ __device__ void evaluate(const Model& m, const double* points, int n_points, dou
             else if (m.policy == EI) score = ei(u, sd[p]);
             else if (m.policy == SCALED_EI) score = scaled_ei(u);
             else score = scratch[p * threads] / m.n_parameters;
-            value[p] = isnan(score) ? INFINITY : -score;
+            value[p] = isnan(score) ? INF : -score;
         }
     }
     __syncthreads();
@@ -162,15 +163,15 @@ __device__ void sort_vertices(const double* f, int* order, int count) {
 // One block per start; blockIdx.x = run * n_starts + start. Dynamic shared memory: TRIALS * max(n, 2 threads) doubles.
 extern "C" __global__ void minimize_simplex(
     const double* X, const double* inv_ell, const double* L_inv_t, const double* z, const double* c, const double* s2,
-    const double* parameters, const double* starts, double* x_out, double* f_out, int* n_moves,
-    int n, int d, int n_starts, int kernel, int policy, int n_parameters, int max_iterations,
+    const double* parameters, const int* policies, const double* starts, double* x_out, double* f_out, int* n_moves,
+    int n, int d, int n_starts, int kernel, int n_parameters, int max_iterations,
     double first_size, double f_tol, double x_tol) {
     extern __shared__ double dynamic[];
     __shared__ double simplex[(MAX_D + 1) * MAX_D], f[MAX_D + 1], trials[TRIALS * MAX_D], f_trial[TRIALS];
     __shared__ int order[MAX_D + 1], done, shrink;
     const int tid = threadIdx.x, run = blockIdx.x / n_starts;
     Model m = {X + (long long)run * n * d, inv_ell + run * d, L_inv_t + (long long)run * n * n, z + (long long)run * n,
-               parameters + run * n_parameters, c[run], s2[run], n, d, kernel, policy, n_parameters};
+               parameters + run * n_parameters, c[run], s2[run], n, d, kernel, policies[run], n_parameters};
     const double* x0 = starts + (long long)blockIdx.x * d;
 
     if (tid == 0) {

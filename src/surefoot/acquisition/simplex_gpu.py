@@ -7,18 +7,19 @@ numerics/nelder_mead.py does the same in many small launches.
 from __future__ import annotations
 
 import functools
+import itertools
+from collections.abc import Sequence
 from importlib.resources import files
 from typing import Any
 
 from surefoot.acquisition.success import Target
-from surefoot.backend import Array, contiguous, cuda_kernel, empty, namespace, on_cuda
+from surefoot.backend import Array, contiguous, cuda_kernel, empty, like, namespace, on_cuda
 from surefoot.numerics.nelder_mead import FIRST_SIZE, X_TOL, iteration_limit
 
 KERNELS = ("se", "matern52")  # enum Kernel of simplex.cu
 POLICIES = ("MN", "LCB", "PI", "EI", "ScaledEI", "MES")  # enum Policy
 MAX_D = 16
 TRIALS = 4
-_THREADS = 256
 _DEFAULT_SHARED = 45_000  # bytes of dynamic shared memory that every GPU grants without asking
 
 
@@ -41,31 +42,47 @@ def is_usable(target: Target, starts: Array) -> bool:
     )
 
 
-def arguments(target: Target, starts: Array, f_tol: float) -> tuple[list[Any], Array, Array]:
-    """The kernel's arguments in their order, and among them where the end points and their values will be."""
-    xp = namespace(starts)
-    post, policy = target.post, target.policy.name
-    R, S, d = starts.shape
-    parameters = target.score.parameters[0] if target.score.parameters else target.f_best  # MN has none
-    x, f = empty((R, S, d), starts), empty((R, S), starts)
+def arguments(targets: Sequence[Target], starts: Sequence[Array], f_tol: float) -> tuple[list[Any], Array, Array]:
+    """The kernel's arguments in their order, and among them where the end points and their values will be.
+
+    All targets go into one launch: simplices of every policy fill the GPU side by side.
+    """
+    xp = namespace(starts[0])
+    x0 = xp.concat(list(starts), axis=0)
+    R, S, d = x0.shape
+    # of a policy: kappa (LCB), f_best (PI, EI, ScaledEI), samples of the minimum (MES); MN has none
+    own = [target.score.parameters[0] if target.score.parameters else target.f_best for target in targets]
+    width = max(parameters.shape[1] for parameters in own)
+    padded = [xp.broadcast_to(p, (p.shape[0], width)) for p in own]  # those with one parameter repeat it
+    which = [POLICIES.index(target.policy.name) for target in targets for _ in range(target.f_best.shape[0])]
+    posts = [target.post for target in targets]
+
+    def all_of(field: str) -> Array:
+        return xp.concat([getattr(post, field) for post in posts], axis=0)
+
+    inv_ell = all_of("inv_ell")
+    x, f = empty((R, S, d), x0), empty((R, S), x0)
     arrays = [
-        post.X * post.inv_ell, post.inv_ell, xp.matrix_transpose(post.L_inv), post.z, post.c, post.s2,
-        parameters, starts,
+        all_of("X") * inv_ell, inv_ell, xp.matrix_transpose(all_of("L_inv")), all_of("z"), all_of("c"), all_of("s2"),
+        xp.concat(padded, axis=0), xp.astype(like(which, x0), xp.int32), x0,
     ]  # fmt: skip
     numbers = [
-        post.X.shape[1], d, S, KERNELS.index(post.kernel.name), POLICIES.index(policy), parameters.shape[1],
-        iteration_limit(d), FIRST_SIZE, f_tol, X_TOL,
+        posts[0].X.shape[1], d, S, KERNELS.index(posts[0].kernel.name), width, iteration_limit(d),
+        FIRST_SIZE, f_tol, X_TOL,
     ]  # fmt: skip
-    return [*map(contiguous, arrays), x, f, empty((R, S), starts, "int32"), *numbers], x, f
+    return [*map(contiguous, arrays), x, f, empty((R, S), x0, "int32"), *numbers], x, f
 
 
-def minimize_on_gpu(target: Target, starts: Array, f_tol: float) -> tuple[Array, Array]:
-    """End points (R, S, d) of the searches from `starts` and the negated raw policy there (R, S)."""
-    R, S, _ = starts.shape
+def minimize_on_gpu(targets: Sequence[Target], starts: Sequence[Array], f_tol: float) -> list[tuple[Array, Array]]:
+    """Of each target: end points (R, S, d) of the searches and the negated raw policy there (R, S)."""
     kernel = cuda_kernel(source(), "minimize_simplex")
-    args, x, f = arguments(target, starts, f_tol)
-    shared = 8 * TRIALS * max(target.post.X.shape[1], 2 * _THREADS)
+    args, x, f = arguments(targets, starts, f_tol)
+    n = targets[0].post.X.shape[1]
+    # a block reads L^-1 as fast as its threads can ask for it
+    threads = 512 if n > 300 else 256
+    shared = 8 * TRIALS * max(n, 2 * threads)
     if shared > _DEFAULT_SHARED:
         kernel.set_shared_memory_config(shared)
-    kernel(grid=(R * S, 1, 1), block=(_THREADS, 1, 1), args=args, shared_mem=shared)
-    return x, f
+    kernel(grid=(f.shape[0] * f.shape[1], 1, 1), block=(threads, 1, 1), args=args, shared_mem=shared)
+    ends = list(itertools.accumulate(x0.shape[0] for x0 in starts))
+    return [(x[end - x0.shape[0] : end], f[end - x0.shape[0] : end]) for end, x0 in zip(ends, starts, strict=True)]

@@ -8,12 +8,17 @@ from pathlib import Path
 import typer
 from rich.console import Console
 
+from surefoot.cli.benchmark import benchmark
+
 app = typer.Typer(help="Run a study and write its tables and figures; a killed study goes on where it was.")
 
 
 @app.callback()
 def _studies() -> None:
     """Run a study and write its tables and figures; a killed study goes on where it was."""
+
+
+app.command()(benchmark)
 
 
 @app.command()

@@ -66,16 +66,34 @@ def _suggest(space: Space, runs: Runs, number: int, settings: Settings, warmth: 
         x = np.stack([_explore(space, runs, r, settings, generators[r]) for r in range(R)])
         return Suggestion(x, warmth, ("random",) * R)
     model = fit_model(runs, settings, warmth, generators, reference) if needs_model else None
+    asked = [  # the parts that ask the model: runs, their generators and models, what to maximize
+        _Part(runs.part(rows), generators[rows], model.part(rows), policy)
+        for rows, policy in parts
+        if model is not None and policy.prepare is not None
+    ]
+    targets = [_target(part, settings, reference) for part in asked]
+    found = _search(space, asked, targets, settings, reference) if asked else []
+    chosen = iter(
+        _choose(space, part, settings, target, proposals, reference)
+        for part, target, proposals in zip(asked, targets, found, strict=True)
+    )
     points: list[np.ndarray] = []
     status: tuple[str, ...] = ()
     for rows, policy in parts:
-        part = runs.part(rows)
-        if model is None or policy.prepare is None:
-            x, how = _random(space, part, settings, generators[rows], number)
-        else:
-            x, how = _maximize(space, part, policy, settings, generators[rows], model.part(rows), reference)
+        drawn = policy.prepare is None
+        x, how = _random(space, runs.part(rows), settings, generators[rows], number) if drawn else next(chosen)
         points, status = [*points, x], status + how
     return Suggestion(np.concatenate(points), warmth if model is None else model.warmth, status)
+
+
+@dataclass(frozen=True)
+class _Part:
+    """Runs that follow one policy."""
+
+    runs: Runs
+    generators: Generators
+    model: Model
+    policy: Policy
 
 
 def _by_policy(runs: Runs, settings: Settings) -> list[tuple[str, slice]]:
@@ -100,16 +118,9 @@ def _random(
     return np.stack(x), ("random",) * len(x)
 
 
-def _maximize(
-    space: Space,
-    runs: Runs,
-    policy: Policy,
-    settings: Settings,
-    generators: Generators,
-    model: Model,
-    reference: Array,
-) -> tuple[np.ndarray, tuple[str, ...]]:
-    """Where the policy is largest, for every run."""
+def _target(part: _Part, settings: Settings, reference: Array) -> Target:
+    """What the search maximizes."""
+    runs, model, policy = part.runs, part.model, part.policy
     post, f_best = model.objective, model.f_best
     if runs.pending.shape[1] > 0:  # kriging believer
         pending = like(runs.pending, reference)
@@ -121,43 +132,40 @@ def _maximize(
     assert prepare is not None  # RND is drawn elsewhere
     if policy.exact_as is not None and settings.search == "gradient" and model.failures is None:
         prepare = policy.exact_as
-    target = Target(policy, prepare(Step(post, f_best, generators, settings.kappa)), post, f_best)
-    if model.failures is not None:
-        y = np.where(runs.ok, (np.where(runs.ok, runs.y, 0.0) - model.shift) / model.scale, -np.inf)
-        has_failed = like(runs.failed.any(axis=1, keepdims=True), reference)
-        target = replace(
-            target,
-            success=model.failures,
-            link=model.link,
-            y_worst=like(y.max(axis=1, keepdims=True), reference),
-            has_failed=has_failed,
-            min_success=settings.min_success,
-        )
-    proposals = _search(space, runs, settings, generators, target, reference)
-    return _choose(space, runs, settings, generators, target, model, proposals, reference)
+    target = Target(policy, prepare(Step(post, f_best, part.generators, settings.kappa)), post, f_best)
+    if model.failures is None:
+        return target
+    y = np.where(runs.ok, (np.where(runs.ok, runs.y, 0.0) - model.shift) / model.scale, -np.inf)
+    return replace(
+        target,
+        success=model.failures,
+        link=model.link,
+        y_worst=like(y.max(axis=1, keepdims=True), reference),
+        has_failed=like(runs.failed.any(axis=1, keepdims=True), reference),
+        min_success=settings.min_success,
+    )
 
 
 def _search(
-    space: Space, runs: Runs, settings: Settings, generators: Generators, target: Target, reference: Array
-) -> Proposals:
+    space: Space, parts: list[_Part], targets: list[Target], settings: Settings, reference: Array
+) -> list[Proposals]:
     if settings.search == "paper":
-        return maximize_as_the_paper(target, like(candidates.uniform(space, generators, N_UNIFORM), reference))
-    lattice = like(candidates.lattice(space, generators), reference)
-    clouds = like(candidates.clouds(space, runs.X, runs.y, runs.ok, generators), reference)
-    return maximize_by_gradient(target, lattice, clouds, like(space.free, reference))
+        uniform = [like(candidates.uniform(space, part.generators, N_UNIFORM), reference) for part in parts]
+        return maximize_as_the_paper(targets, uniform)
+    found = []
+    for part, target in zip(parts, targets, strict=True):
+        runs = part.runs
+        lattice = like(candidates.lattice(space, part.generators), reference)
+        clouds = like(candidates.clouds(space, runs.X, runs.y, runs.ok, part.generators), reference)
+        found.append(maximize_by_gradient(target, lattice, clouds, like(space.free, reference)))
+    return found
 
 
 def _choose(
-    space: Space,
-    runs: Runs,
-    settings: Settings,
-    generators: Generators,
-    target: Target,
-    model: Model,
-    proposals: Proposals,
-    reference: Array,
+    space: Space, part: _Part, settings: Settings, target: Target, proposals: Proposals, reference: Array
 ) -> tuple[np.ndarray, tuple[str, ...]]:
     """The best new proposal of every run, as a valid point."""
+    runs, model, generators = part.runs, part.model, part.generators
     x = space.snap(to_host(proposals.x))  # (R, q, D)
     if not space.is_continuous:
         x = _climb_steps(space, target, x, reference)

@@ -170,7 +170,7 @@ def advance(
 
 
 def distances(done: Sequence[tuple[Group, State]], kernel: str) -> Distances:
-    """What the tests and figures of one kernel need, cut to the shortest run; RND and MES are taken from SE if need be."""
+    """What the tests and figures of one kernel need, cut to the shortest run; RND and MES from SE if need be."""
     traces: dict[tuple[str, str], dict[int, np.ndarray]] = {}
     own = {(run.problem, run.policy) for group, _ in done if group.kernel == kernel for run in group.runs}
     for group, state in done:

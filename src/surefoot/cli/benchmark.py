@@ -1,0 +1,118 @@
+"""`surefoot study benchmark`: the paper's benchmark, from runs to tables and figures."""
+
+from __future__ import annotations
+
+import math
+import os
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import Executor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import typer
+from rich.console import Console
+
+
+def benchmark(
+    out: Path = typer.Option(Path("results/benchmark"), help="Folder of tables, figures and checkpoints."),
+    kernel: str = typer.Option("se", help="se, matern52 or both."),
+    policies: list[str] = typer.Option(
+        [], "--policy", help="A policy; default: the paper's seven. 'ScaledEI again' adds the A/A control."
+    ),
+    problems: list[str] = typer.Option([], "--problem", help="A test function; default: all twelve."),
+    seeds: int = typer.Option(5, min=1, help="Runs of each combination, from different designs."),
+    n_max: int = typer.Option(1000, min=11, help="Evaluations of each run, the design of 10 d points included."),
+    search: str = typer.Option("paper", help="How policies are maximized: paper or gradient."),
+    device: str = typer.Option("cpu", help="cpu (NumPy), cuda (a GPU, through PyTorch)."),
+    workers: int = typer.Option(0, min=0, help="Processes; 0: one a core, on a GPU one a group of runs."),
+    dask: str = typer.Option("", help="Address of a Dask scheduler whose workers do the work instead."),
+    time_limit: float = typer.Option(math.inf, help="Minutes after which to stop and keep what there is."),
+    tables: bool = typer.Option(True, help="Write tables and figures of what is there at the end."),
+) -> None:
+    """Twelve functions x seven policies x five designs x 1000 evaluations, and the paper's tables from them.
+
+    Checkpoints under OUT/raw every minute: killed or interrupted, the same command goes on where it was.
+    """
+    from surefoot.acquisition.registry import PAPER_POLICIES
+    from surefoot.backend import reference_on
+    from surefoot.errors import InvalidInputError, UnknownNameError
+    from surefoot.optimize.settings import SEARCHES
+    from surefoot.problems import ALL
+    from surefoot.studies import benchmark as study
+    from surefoot.studies import benchmark_runner as runner
+
+    if search not in SEARCHES:
+        raise UnknownNameError(f"expected a search, one of {', '.join(SEARCHES)}; got {search!r}; try paper")
+    if not time_limit > 0.0:
+        raise InvalidInputError(f"expected a time limit of more than 0 minutes; got {time_limit}; try 60")
+    reference_on(device)  # complain now, not in every worker
+    on_gpu = device.startswith("cuda")
+    groups = study.plan(
+        ("se", "matern52") if kernel == "both" else (kernel,),
+        policies or PAPER_POLICIES,
+        problems or [problem.abbreviation for problem in ALL],
+        seeds,
+        n_max,
+        search,
+        together=on_gpu,
+    )
+    count = workers or (min(len(groups), os.cpu_count() or 1) if on_gpu else os.cpu_count() or 1)
+    console = Console(stderr=True)
+    raw = out / "raw"
+    began = time.monotonic()
+    with _executor(dask, count) as (executor, n_workers), _bar(console) as show:
+        finished = runner.run(groups, raw, device, executor, n_workers, time_limit_s=60.0 * time_limit, show=show)
+    minutes = (time.monotonic() - began) / 60.0
+    how = "all runs done" if finished else "stopped at the time limit; the same command goes on"
+    console.print(f"{how}: {minutes:.1f} minutes")
+    if tables:
+        from surefoot.studies import benchmark_report as report
+
+        done = [(group, runner.resume(group, raw)) for group in groups]
+        heading = f"`surefoot {' '.join(sys.argv[1:])}`\n"
+        Console().print(report.write(done, out, heading), markup=False)
+        console.print(f"tables and figures: {out}")
+    if not finished:
+        raise typer.Exit(3)
+
+
+@contextmanager
+def _executor(dask: str, n_workers: int) -> Iterator[tuple[Executor, int]]:
+    from surefoot.studies.benchmark_runner import local_executor
+
+    if not dask:
+        with local_executor(n_workers) as pool:
+            yield pool, n_workers
+        return
+    from surefoot.errors import MissingExtraError
+
+    try:
+        from distributed import Client
+    except ImportError:
+        raise MissingExtraError(
+            "expected the package distributed for --dask; it is not installed; try pip install 'surefoot[dask]'"
+        ) from None
+    with Client(dask) as client:
+        yield client.get_executor(), sum(client.nthreads().values())
+
+
+@contextmanager
+def _bar(console: Console) -> Iterator[Any]:
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    from surefoot.studies.benchmark_runner import Progress as Done
+
+    left_column = TextColumn("{task.fields[left]}")
+    columns = (BarColumn(), MofNCompleteColumn(), TextColumn("evaluations"), TimeElapsedColumn(), left_column)
+    with Progress(*columns, console=console) as bar:
+        task = bar.add_task("", total=None, left="")
+
+        def show(done: Done) -> None:
+            minutes = done.seconds_left / 60.0
+            left = "" if math.isnan(minutes) else f"about {math.ceil(minutes):.0f} min left"
+            bar.update(task, completed=done.done, total=done.total, left=left)
+
+        yield show
