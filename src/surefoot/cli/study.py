@@ -74,11 +74,12 @@ def comparison(
 
     from surefoot.studies import comparison as study
     from surefoot.studies.comparison_figures import draw
+    from surefoot.studies.resumable import run_cases
 
     console = Console()
     todo = list(study.cases(problems, solvers, seeds, target, budget, model_budget))
     raw = out / "raw"
-    with closing(study.run_study(todo, raw, workers)) as done:
+    with closing(run_cases(study.run_case, todo, raw, workers)) as done:
         for _ in track(done, total=len(todo), description="runs", console=console):
             pass
     rows = study.summarize(todo, raw)
