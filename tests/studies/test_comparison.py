@@ -9,6 +9,7 @@ from surefoot.errors import UnknownNameError
 from surefoot.solvers.registry import get_solver
 from surefoot.studies import comparison as study
 from surefoot.studies.comparison_figures import draw
+from surefoot.studies.resumable import run_cases
 
 SOLVERS = ("ScaledEI", "multi start", "pattern search", "simulated annealing")
 
@@ -23,7 +24,7 @@ def row(solver, n, hit, problem="CSF"):
 def _done(tmp_path_factory):
     folder = tmp_path_factory.mktemp("comparison")
     todo = list(study.cases(["csf"], SOLVERS, 3, -4.0, budget=150, model_budget=60))
-    assert len(list(study.run_study(todo, folder, 1))) == 12
+    assert len(list(run_cases(study.run_case, todo, folder, 1))) == 12
     return todo, folder
 
 
@@ -51,14 +52,14 @@ def test_every_run_has_a_file_of_its_own(done):
 def test_a_finished_run_is_not_made_again(done):
     todo, folder = done
     before = [path.stat().st_mtime_ns for path in sorted(folder.glob("*.npz"))]
-    list(study.run_study(todo, folder, 1))
+    list(run_cases(study.run_case, todo, folder, 1))
     assert [path.stat().st_mtime_ns for path in sorted(folder.glob("*.npz"))] == before
 
 
 def test_two_processes_make_the_same_runs(done, tmp_path):
     todo, folder = done
     todo = [case for case in todo if case.solver != "ScaledEI"]
-    list(study.run_study(todo, tmp_path, 2))
+    list(run_cases(study.run_case, todo, tmp_path, 2))
     for case in todo:
         with np.load(tmp_path / case.file_name) as a, np.load(folder / case.file_name) as b:
             np.testing.assert_array_equal(a["trace"], b["trace"])

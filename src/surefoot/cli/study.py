@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import closing
 from pathlib import Path
 
 import typer
@@ -50,9 +51,9 @@ def failures(
     chosen = [check_policy(policy) for policy in policies] or study.POLICIES
     todo = list(study.cases(problems, strategies or study.STRATEGIES, chosen, seeds, n))
     raw = out / "raw"
-    done = study.run_study(todo, raw, workers)
-    for _ in track(done, total=len(todo), description="combinations", console=console):
-        pass
+    with closing(study.run_study(todo, raw, workers)) as done:
+        for _ in track(done, total=len(todo), description="combinations", console=console):
+            pass
     rows = study.summarize(todo, raw)
     console.print(study.write_tables(rows, out))
     for path in draw(todo, rows, raw, out):
@@ -78,12 +79,14 @@ def comparison(
 
     from surefoot.studies import comparison as study
     from surefoot.studies.comparison_figures import draw
+    from surefoot.studies.resumable import run_cases
 
     console = Console()
     todo = list(study.cases(problems, solvers, seeds, target, budget, model_budget))
     raw = out / "raw"
-    for _ in track(study.run_study(todo, raw, workers), total=len(todo), description="runs", console=console):
-        pass
+    with closing(run_cases(study.run_case, todo, raw, workers)) as done:
+        for _ in track(done, total=len(todo), description="runs", console=console):
+            pass
     rows = study.summarize(todo, raw)
     console.print(study.write_tables(rows, target, out), markup=False, highlight=False, soft_wrap=True)
     for path in draw(rows, target, out / "comparison"):

@@ -19,7 +19,7 @@ from surefoot.problems import get
 from surefoot.solvers.record import Solver, solve
 from surefoot.solvers.registry import ALL, get_solver, library_version
 from surefoot.studies.label_tables import markdown
-from surefoot.studies.resumable import run_cases, save_whole
+from surefoot.studies.resumable import save_whole
 from surefoot.studies.statistics import LEVEL, holm
 
 OURS = "ScaledEI"  # the solver that the paper claims needs the fewest
@@ -88,11 +88,6 @@ def run_case(case: Case, folder: Path) -> Path:
         seconds=seconds,
     )
     return path
-
-
-def run_study(todo: Sequence[Case], folder: Path, n_workers: int) -> Iterator[Case]:
-    """Run what is not done yet; yields each case when its file is there."""
-    return run_cases(run_case, todo, folder, n_workers)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -91,7 +91,7 @@ def run_case(case: Case, folder: Path) -> Path:
     return path
 
 
-def run_study(todo: Sequence[Case], folder: Path, n_workers: int) -> Iterator[Case]:
+def run_study(todo: Sequence[Case], folder: Path, n_workers: int) -> Generator[Case]:
     """Run what is not done yet; yields each case when its file is there."""
     return run_cases(run_case, todo, folder, n_workers)
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from collections.abc import Callable, Generator, Sequence
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -22,10 +23,11 @@ def save_whole(path: Path, **arrays: Any) -> None:
     os.replace(part, path)
 
 
-def run_cases(run: Callable[[Case, Path], Any], todo: Sequence[Case], folder: Path, n_workers: int) -> Iterator[Case]:
+def run_cases(run: Callable[[Case, Path], Any], todo: Sequence[Case], folder: Path, n_workers: int) -> Generator[Case]:
     """Call `run(case, folder)`, which skips what is done, for each; yields every case when its file is there.
 
-    When it is interrupted, cases under way in other processes are finished and kept; the others are called off.
+    When it is interrupted, cases under way in other processes are finished and kept and no other is begun, if the
+    generator is closed: `with closing(run_cases(...))`.
     """
     folder.mkdir(parents=True, exist_ok=True)
     if n_workers <= 1:
@@ -34,14 +36,15 @@ def run_cases(run: Callable[[Case, Path], Any], todo: Sequence[Case], folder: Pa
             yield case
         return
     with ProcessPoolExecutor(n_workers, initializer=_leave_interrupts_to_the_parent) as pool:
-        futures = {pool.submit(run, case, folder): case for case in todo}
-        try:
-            for future in as_completed(futures):
+        # No more is submitted than is running: an interrupt then waits for those and has nothing to call off.
+        waiting = iter(todo)
+        running = {pool.submit(run, case, folder): case for case in islice(waiting, n_workers)}
+        while running:
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                done = running.pop(future)
                 future.result()
-                yield futures[future]
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+                running.update((pool.submit(run, case, folder), case) for case in islice(waiting, 1))
+                yield done
 
 
 def _leave_interrupts_to_the_parent() -> None:
