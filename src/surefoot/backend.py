@@ -219,16 +219,16 @@ def share_gpu(n_processes: int) -> None:
 
 
 def largest_temporary(x: Array) -> int:
-    """Elements of the largest temporary array: what fits the cache on a CPU, a fortieth of the memory on a GPU.
+    """Elements of the largest temporary array: what fits the cache on a CPU, a twelfth of the memory on a GPU.
 
-    Of all the memory, not of what is free at the moment: chunks, and with them rounding, are then the same each time.
+    At most 4 GB. Of all the memory, not of what is free at the moment: chunks, and with them rounding, are then the same each time.
     """
     if not on_cuda(x):
         return 1 << 22  # 32 MB
     import torch
 
     total = int(torch.cuda.get_device_properties(x.device).total_memory)
-    return max(1 << 22, total // (40 * 8 * _processes))
+    return max(1 << 22, min(1 << 29, total // (12 * 8 * _processes)))
 
 
 def contiguous(x: Array) -> Array:

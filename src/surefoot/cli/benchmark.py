@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import Executor
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,7 @@ def benchmark(
     n_max: int = typer.Option(1000, min=11, help="Evaluations of each run, the design of 10 d points included."),
     search: str = typer.Option("paper", help="How policies are maximized: paper or gradient."),
     device: str = typer.Option("cpu", help="cpu (NumPy), cuda (a GPU, through PyTorch)."),
-    workers: int = typer.Option(0, min=0, help="Processes; 0: one a core, on a GPU one a group of runs."),
+    workers: int = typer.Option(0, min=0, help="Processes; 0: one a core."),
     dask: str = typer.Option("", help="Address of a Dask scheduler whose workers do the work instead."),
     time_limit: float = typer.Option(math.inf, help="Minutes after which to stop and keep what there is."),
     tables: bool = typer.Option(True, help="Write tables and figures of what is there at the end."),
@@ -59,11 +59,10 @@ def benchmark(
         search,
         together=on_gpu,
     )
-    count = workers or (min(len(groups), os.cpu_count() or 1) if on_gpu else os.cpu_count() or 1)
     console = Console(stderr=True)
     raw = out / "raw"
     began = time.monotonic()
-    with _executor(dask, count) as (executor, n_workers), _bar(console) as show:
+    with _executor(dask, workers, len(groups), on_gpu) as (executor, n_workers), _bar(console) as show:
         finished = runner.run(groups, raw, device, executor, n_workers, time_limit_s=60.0 * time_limit, show=show)
     minutes = (time.monotonic() - began) / 60.0
     how = "all runs done" if finished else "stopped at the time limit; the same command goes on"
@@ -80,12 +79,15 @@ def benchmark(
 
 
 @contextmanager
-def _executor(dask: str, n_workers: int) -> Iterator[tuple[Executor, int]]:
-    from surefoot.studies.benchmark_runner import local_executor
+def _executor(dask: str, workers: int, n_groups: int, on_gpu: bool) -> Iterator[tuple[Executor, int]]:
+    from surefoot.studies.benchmark_runner import local_executor, shared_gpu
 
+    cores = os.cpu_count() or 1
     if not dask:
-        with local_executor(n_workers) as pool:
-            yield pool, n_workers
+        with shared_gpu() if on_gpu else nullcontext(True) as side_by_side:
+            n_workers = workers or (min(n_groups, cores) if side_by_side else 1)
+            with local_executor(n_workers) as pool:
+                yield pool, n_workers
         return
     from surefoot.errors import MissingExtraError
 

@@ -1,7 +1,7 @@
 """Runs the groups of a benchmark on any executor, in slices, with a checkpoint after each.
 
 A slice is `advance` for some seconds: a pure function from state to state. Only this process writes files, so workers
-may be threads of a GPU, processes here or Dask workers elsewhere; kill -9 loses at most the slices under way.
+may be processes here, sharing a GPU, or Dask workers elsewhere; kill -9 loses at most the slices under way.
 """
 
 from __future__ import annotations
@@ -9,7 +9,11 @@ from __future__ import annotations
 import json
 import math
 import multiprocessing
+import os
+import shutil
 import signal
+import subprocess
+import tempfile
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -152,6 +156,33 @@ def _prepare_worker(n_processes: int) -> None:
 
     signal.signal(signal.SIGINT, note)
     backend.share_gpu(n_processes)
+
+
+@contextmanager
+def shared_gpu() -> Iterator[bool]:
+    """NVIDIA's multi-process service, for this study alone; yields whether it runs.
+
+    A study's groups of runs are bound by the time it takes to launch small kernels: side by side they fill a GPU. Without
+    the service the driver gives the GPU to one process at a time, and many take longer than one.
+    """
+    program = shutil.which("nvidia-cuda-mps-control")
+    if program is None:
+        yield False
+        return
+    with tempfile.TemporaryDirectory(prefix="surefoot-mps-") as folder:
+        own = {"CUDA_MPS_PIPE_DIRECTORY": folder, "CUDA_MPS_LOG_DIRECTORY": folder}
+        before = {name: os.environ.get(name) for name in own}
+        os.environ.update(own)  # the workers inherit it
+        try:
+            started = subprocess.run([program, "-d"], capture_output=True).returncode == 0
+            yield started
+        finally:
+            subprocess.run([program], input=b"quit\n", capture_output=True)
+            for name, value in before.items():
+                if value is None:
+                    del os.environ[name]
+                else:
+                    os.environ[name] = value
 
 
 @contextmanager
