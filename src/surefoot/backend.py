@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import math
+import os
 from collections.abc import Iterator
 from typing import Any, cast
 
@@ -66,6 +67,8 @@ def reference_on(device: str) -> Array:
     try:
         import torch
 
+        if device.startswith("cuda") and _processes > 1:  # what is cached beyond it is given back first
+            torch.cuda.set_per_process_memory_fraction(min(1.0, 3.0 / _processes))
         return torch.zeros(0, dtype=torch.float64, device="cpu" if device == "torch" else device)
     except (ImportError, RuntimeError, AssertionError) as error:
         raise InvalidInputError(
@@ -213,22 +216,27 @@ def cuda_kernel(source: str, name: str) -> Any:
 
 
 def share_gpu(n_processes: int) -> None:
-    """Say that this many processes use the GPU at once: each then makes smaller temporary arrays."""
+    """Say, before PyTorch is imported, that this many processes use the GPU at once: each then takes less of its memory.
+
+    Matrices that grow by a row a step never fit into the blocks that the last step freed: rounding sizes up makes
+    them fit, where PyTorch would keep blocks of every size until another process finds no memory.
+    """
     global _processes
     _processes = n_processes
+    os.environ.setdefault("PYTORCH_CUDA_ALLOC_CONF", "roundup_power2_divisions:8,garbage_collection_threshold:0.7")
 
 
 def largest_temporary(x: Array) -> int:
-    """Elements of the largest temporary array: what fits the cache on a CPU, a twelfth of the memory on a GPU.
+    """Elements of the largest temporary array: what fits the cache on a CPU, 1/24 of the memory on a GPU.
 
-    At most 4 GB. Of all the memory, not of what is free at the moment: chunks, and with them rounding, are then the same each time.
+    At most 4 GB. Of all the memory, not of what is free just then: chunks, and so rounding, are the same each time.
     """
     if not on_cuda(x):
         return 1 << 22  # 32 MB
     import torch
 
     total = int(torch.cuda.get_device_properties(x.device).total_memory)
-    return max(1 << 22, min(1 << 29, total // (12 * 8 * _processes)))
+    return max(1 << 22, min(1 << 29, total // (24 * 8 * _processes)))
 
 
 def contiguous(x: Array) -> Array:

@@ -162,7 +162,7 @@ def _prepare_worker(n_processes: int) -> None:
 def shared_gpu() -> Iterator[bool]:
     """NVIDIA's multi-process service, for this study alone; yields whether it runs.
 
-    A study's groups of runs are bound by the time it takes to launch small kernels: side by side they fill a GPU. Without
+    A group of runs is bound by the time it takes to launch small kernels: side by side, groups fill a GPU. Without
     the service the driver gives the GPU to one process at a time, and many take longer than one.
     """
     program = shutil.which("nvidia-cuda-mps-control")
