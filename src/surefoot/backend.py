@@ -216,7 +216,7 @@ def cuda_kernel(source: str, name: str) -> Any:
 
 
 def share_gpu(n_processes: int) -> None:
-    """Say, before PyTorch is imported, that this many processes use the GPU at once: each then takes less of its memory.
+    """Say, before PyTorch is imported, how many processes use the GPU at once: each then takes less of its memory.
 
     Matrices that grow by a row a step never fit into the blocks that the last step freed: rounding sizes up makes
     them fit, where PyTorch would keep blocks of every size until another process finds no memory.

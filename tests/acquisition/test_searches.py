@@ -1,5 +1,7 @@
 """The two searches: the exact one and the paper's."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -111,3 +113,22 @@ def test_a_run_alone_is_searched_exactly_as_in_a_batch(make_posterior, make_targ
         some = np.array([r])
         alone = maximize_by_gradient(target.select(some), lattice[some], clouds[some], free)
         np.testing.assert_allclose(together.x[r, 0], alone.x[0, 0], rtol=0, atol=1e-7)
+
+
+@pytest.mark.parametrize("name", ["MN", "LCB"])
+def test_the_relative_tolerance_of_a_level_counts_from_the_users_zero(name, make_posterior, make_target):
+    post, _, f_best = make_posterior(1, 20, 2)
+    near_zero = replace(make_target(name, post, f_best), zero=f_best - 1e-3)  # the least value is about 1e-3 there
+    standardized = make_target(name, post, f_best)
+    starts = uniform(1, 2)
+    deep, shallow = (maximize_as_the_paper([target], [starts])[0] for target in (near_zero, standardized))
+    assert standardized.values(deep.x)[0, 0] >= standardized.values(shallow.x)[0, 0]
+    spread = [np.ptp(standardized.values(found.x)[0, :3]) for found in (deep, shallow)]
+    assert spread[0] <= spread[1]
+
+
+def test_policies_that_are_no_levels_keep_their_own_zero(make_posterior, make_target):
+    post, _, f_best = make_posterior(1, 12, 2)
+    target = make_target("EI", post, f_best)
+    x = uniform(1, 2)[:, :5]
+    np.testing.assert_array_equal(replace(target, zero=f_best + 7.0).raw_values(x), target.raw_values(x))

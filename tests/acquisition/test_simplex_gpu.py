@@ -74,7 +74,8 @@ def make_target(policy_name, kernel_name, d, n=40, R=2):
     f_best = y.min(axis=1, keepdims=True)
     policy = policy_at(policy_name, 0)
     score = policy.prepare(Step(post, f_best, tuple(generator(0, r, 0) for r in range(R)), 2.0))
-    return Target(policy, score, post, f_best), rng.random((R, 6, d))
+    zero = np.full((R, 1), 1.7)
+    return Target(policy, score, post, f_best, zero=zero), rng.random((R, 6, d))
 
 
 @pytest.mark.parametrize("d", [1, 2, 5])

@@ -60,6 +60,7 @@ class Policy:
     is_log: the score is the logarithm of the (positive) policy.
     rises_with_sd: where the score is known not to fall when sd grows; screening then skips most variances.
     exact_as: another score with the same maximizers that does not saturate, for the exact unweighted search.
+    is_level: the score is a value of -y (MN, LCB), which has a zero of its own in the user's units.
     """
 
     name: str
@@ -67,6 +68,7 @@ class Policy:
     is_log: bool
     rises_with_sd: Literal["always", "above f_best", "unknown"] = "unknown"
     exact_as: Callable[[Step], Score] | None = None
+    is_level: bool = False
 
 
 def _improvement(score: Callable[[Array, Array, Array], Partials]) -> Callable[[Step], Score]:
@@ -120,8 +122,8 @@ def _add(policy: Policy) -> None:
 
 
 _add(Policy("RND", None, is_log=False))
-_add(Policy("MN", lambda step: Score(mn), is_log=False, rises_with_sd="always"))
-_add(Policy("LCB", _prepare_lcb, is_log=False, rises_with_sd="always"))
+_add(Policy("MN", lambda step: Score(mn), is_log=False, rises_with_sd="always", is_level=True))
+_add(Policy("LCB", _prepare_lcb, is_log=False, rises_with_sd="always", is_level=True))
 # log PI is 0 to rounding from u = 8.3 on; ScaledEI ranks all points as PI does and goes on rising (docs/scaled-ei.md).
 _add(Policy("PI", _improvement(log_pi), True, "above f_best", exact_as=_improvement(log_scaled_ei)))
 _add(Policy("EI", _improvement(log_ei), is_log=True, rises_with_sd="always"))

@@ -73,7 +73,7 @@ __device__ double correlation(double r2, int kernel) {
 struct Model {  // of this block's run
     const double *X, *inv_ell, *L_inv_t, *z;
     const double* parameters;  // of the policy: kappa (LCB), f_best (PI, EI, ScaledEI) or samples of the minimum (MES)
-    double c, s2;
+    double c, s2, zero;  // zero: the user's y = 0, from which the relative tolerance of MN and LCB counts
     int n, d, kernel, policy, n_parameters;
 };
 
@@ -139,8 +139,8 @@ __device__ void evaluate(const Model& m, const double* points, int n_points, dou
     if (tid == 0) {
         for (int p = 0; p < n_points; p++) {
             double u = (m.parameters[0] - mu[p]) / sd[p], score;
-            if (m.policy == MN) score = -mu[p];
-            else if (m.policy == LCB) score = m.parameters[0] * sd[p] - mu[p];
+            if (m.policy == MN) score = m.zero - mu[p];
+            else if (m.policy == LCB) score = m.zero + m.parameters[0] * sd[p] - mu[p];
             else if (m.policy == PI) score = normcdf(u);
             else if (m.policy == EI) score = ei(u, sd[p]);
             else if (m.policy == SCALED_EI) score = scaled_ei(u);
@@ -163,7 +163,7 @@ __device__ void sort_vertices(const double* f, int* order, int count) {
 // One block per start; blockIdx.x = run * n_starts + start. Dynamic shared memory: TRIALS * max(n, 2 threads) doubles.
 extern "C" __global__ void minimize_simplex(
     const double* X, const double* inv_ell, const double* L_inv_t, const double* z, const double* c, const double* s2,
-    const double* parameters, const int* policies, const double* starts, double* x_out, double* f_out, int* n_moves,
+    const double* parameters, const double* zero, const int* policies, const double* starts, double* x_out, double* f_out, int* n_moves,
     int n, int d, int n_starts, int kernel, int n_parameters, int max_iterations,
     double first_size, double f_tol, double x_tol) {
     extern __shared__ double dynamic[];
@@ -171,7 +171,7 @@ extern "C" __global__ void minimize_simplex(
     __shared__ int order[MAX_D + 1], done, shrink;
     const int tid = threadIdx.x, run = blockIdx.x / n_starts;
     Model m = {X + (long long)run * n * d, inv_ell + run * d, L_inv_t + (long long)run * n * n, z + (long long)run * n,
-               parameters + run * n_parameters, c[run], s2[run], n, d, kernel, policies[run], n_parameters};
+               parameters + run * n_parameters, c[run], s2[run], zero[run], n, d, kernel, policies[run], n_parameters};
     const double* x0 = starts + (long long)blockIdx.x * d;
 
     if (tid == 0) {

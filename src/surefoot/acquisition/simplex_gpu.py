@@ -55,6 +55,7 @@ def arguments(targets: Sequence[Target], starts: Sequence[Array], f_tol: float) 
     width = max(parameters.shape[1] for parameters in own)
     padded = [xp.broadcast_to(p, (p.shape[0], width)) for p in own]  # those with one parameter repeat it
     which = [POLICIES.index(target.policy.name) for target in targets for _ in range(target.f_best.shape[0])]
+    zeros = [0.0 * t.f_best if t.zero is None or not t.policy.is_level else t.zero for t in targets]
     posts = [target.post for target in targets]
 
     def all_of(field: str) -> Array:
@@ -64,7 +65,7 @@ def arguments(targets: Sequence[Target], starts: Sequence[Array], f_tol: float) 
     x, f = empty((R, S, d), x0), empty((R, S), x0)
     arrays = [
         all_of("X") * inv_ell, inv_ell, xp.matrix_transpose(all_of("L_inv")), all_of("z"), all_of("c"), all_of("s2"),
-        xp.concat(padded, axis=0), xp.astype(like(which, x0), xp.int32), x0,
+        xp.concat(padded, axis=0), xp.concat(zeros, axis=0), xp.astype(like(which, x0), xp.int32), x0,
     ]  # fmt: skip
     numbers = [
         posts[0].X.shape[1], d, S, KERNELS.index(posts[0].kernel.name), width, iteration_limit(d),

@@ -39,6 +39,7 @@ class Target:
     link: Callable[[Array, Array], Partials] | None = None  # moments of `success` to log P; None: label regression
     min_success: float = 0.0  # below this P(success) the weight is steep
     has_failed: Array | None = None  # (R, 1) where a failure has been seen; None: in every run
+    zero: Array | None = None  # (R, 1) the user's y = 0 among standardized values; None: 0
 
     @property
     def is_log(self) -> bool:
@@ -70,6 +71,7 @@ class Target:
             success=None if self.success is None else select_runs(self.success, runs),
             y_worst=None if self.y_worst is None else self.y_worst[runs],
             has_failed=None if self.has_failed is None else self.has_failed[runs],
+            zero=None if self.zero is None else self.zero[runs],
         )
 
     def unweighted(self, mu: Array, sd: Array) -> Partials:
@@ -105,9 +107,11 @@ class Target:
         return value if self.success is None else value + self.log_success(x)
 
     def raw_values(self, x: Array) -> Array:
-        """The weighted policy itself, not its logarithm."""
+        """The weighted policy, not its logarithm, counted from the user's zero: there a relative change has a meaning."""
         value = self.values(x)
-        return namespace(x).exp(value) if self.is_log else value
+        if self.is_log:
+            return namespace(x).exp(value)
+        return value if self.zero is None or not self.policy.is_level else value + self.zero
 
     def values_and_gradients(self, x: Array) -> tuple[Array, Array]:
         """The weighted score at x and its gradient: the chain rule through (mu, sd), written once."""

@@ -132,7 +132,8 @@ def _target(part: _Part, settings: Settings, reference: Array) -> Target:
     assert prepare is not None  # RND is drawn elsewhere
     if policy.exact_as is not None and settings.search == "gradient" and model.failures is None:
         prepare = policy.exact_as
-    target = Target(policy, prepare(Step(post, f_best, part.generators, settings.kappa)), post, f_best)
+    score = prepare(Step(post, f_best, part.generators, settings.kappa))
+    target = Target(policy, score, post, f_best, zero=like(-model.shift / model.scale, reference))
     if model.failures is None:
         return target
     y = np.where(runs.ok, (np.where(runs.ok, runs.y, 0.0) - model.shift) / model.scale, -np.inf)
