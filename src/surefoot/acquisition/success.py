@@ -107,7 +107,7 @@ class Target:
         return value if self.success is None else value + self.log_success(x)
 
     def raw_values(self, x: Array) -> Array:
-        """The weighted policy, not its logarithm, counted from the user's zero: there a relative change has a meaning."""
+        """The weighted policy, not its log, counted from the user's zero: relative changes mean something there."""
         value = self.values(x)
         if self.is_log:
             return namespace(x).exp(value)
