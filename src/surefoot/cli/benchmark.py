@@ -29,6 +29,7 @@ def benchmark(
     device: str = typer.Option("cpu", help="cpu (NumPy), cuda (a GPU, through PyTorch)."),
     workers: int = typer.Option(0, min=0, help="Processes; 0: one a core."),
     dask: str = typer.Option("", help="Address of a Dask scheduler whose workers do the work instead."),
+    checkpoint: float = typer.Option(60.0, min=0.1, help="Seconds between the checkpoints of a group of runs."),
     time_limit: float = typer.Option(math.inf, help="Minutes after which to stop and keep what there is."),
     tables: bool = typer.Option(True, help="Write tables and figures of what is there at the end."),
 ) -> None:
@@ -63,7 +64,9 @@ def benchmark(
     raw = out / "raw"
     began = time.monotonic()
     with _executor(dask, workers, len(groups), on_gpu) as (executor, n_workers), _bar(console) as show:
-        finished = runner.run(groups, raw, device, executor, n_workers, time_limit_s=60.0 * time_limit, show=show)
+        finished = runner.run(
+            groups, raw, device, executor, n_workers, time_limit_s=60.0 * time_limit, slice_s=checkpoint, show=show
+        )
     minutes = (time.monotonic() - began) / 60.0
     how = "all runs done" if finished else "stopped at the time limit; the same command goes on"
     console.print(f"{how}: {minutes:.1f} minutes")
