@@ -99,9 +99,16 @@ def typical_value(trials: Sequence[FrozenTrial]) -> float | None:
     return median(values) if values else None
 
 
+def is_void(trial: FrozenTrial) -> bool:
+    """Whether it ended without an evaluation. A result that came after all counts more than the mark."""
+    if trial.state != TrialState.FAIL or REASON in trial.user_attrs or TRANSIENT in trial.user_attrs:
+        return False
+    return VOID in trial.user_attrs
+
+
 def was_evaluated(trial: FrozenTrial) -> bool:
     """Whether it has ended, and an evaluation (a success or a failure) stands behind it."""
-    return trial.state.is_finished() and VOID not in trial.user_attrs
+    return trial.state.is_finished() and not is_void(trial)
 
 
 def point_of(trial: FrozenTrial, distributions: Distributions, space: Space) -> tuple[Value, ...] | None:
@@ -129,7 +136,7 @@ def runs_of(
     typical = typical_value(trials)
     pending, told = [], []
     for trial in trials:
-        if trial.number == me or (trial.state.is_finished() and not was_evaluated(trial)):
+        if trial.number == me or is_void(trial):
             continue
         x = point_of(trial, distributions, space)
         if x is not None and trial.state.is_finished():
