@@ -50,12 +50,15 @@ def _machine() -> str:
 
 
 def _started(pid: int) -> str:
-    """When the process started, in the kernel's ticks; empty if unknown. ProcessLookupError if there is none."""
+    """When the process started, in the kernel's ticks; empty if unknown. ProcessLookupError if it is dead."""
     os.kill(pid, 0)
     try:
-        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[19]
-    except (OSError, IndexError):
+        fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    except (OSError, IndexError):  # not Linux
         return ""
+    if fields[0] in "ZX":  # dead, but its parent has not asked yet
+        raise ProcessLookupError(pid)
+    return fields[19]
 
 
 def myself() -> dict[str, Any]:
@@ -167,7 +170,7 @@ class Claims:
         self._void(self.study._storage.get_trial(self.held[number]), why, again)
         self.told(number)
 
-    def _void(self, trial: FrozenTrial, why: str, again: bool) -> bool:
+    def _void(self, trial: FrozenTrial, why: str, again: bool, attributes: dict[str, Any] | None = None) -> bool:
         storage = self.study._storage
         try:
             storage.set_trial_user_attr(trial._trial_id, VOID, why)
@@ -176,8 +179,8 @@ class Claims:
             return False
         point = self._point(trial)
         if again and point is not None:
-            retry = {RETRY: trial.user_attrs[RETRY]} if RETRY in trial.user_attrs else {}
-            self.study.enqueue_trial(point, user_attrs=retry)
+            kept = {RETRY: trial.user_attrs[RETRY]} if RETRY in trial.user_attrs else {}
+            self.study.enqueue_trial(point, user_attrs={**kept, **(attributes or {})})
         return True
 
     def _point(self, trial: FrozenTrial) -> dict[str, Any] | None:
@@ -223,14 +226,15 @@ class Claims:
         for trial in self.trials(TrialState.RUNNING):
             if trial.number in self.held or not self._is_lost(trial):
                 continue
-            if RETRY in trial.user_attrs:
+            began = self.parameters.keys() <= trial.params.keys()  # else the point cannot have killed the worker
+            if began and RETRY in trial.user_attrs:
                 if self._fail_for_good(trial):
                     done.append(f"trial {trial.number} lost its worker a second time; not tried again")
-            elif self._void(trial, "lost: its worker died", again=False):
-                point = self._point(trial)
-                if point is not None:
-                    self.study.enqueue_trial(point, user_attrs={RETRY: trial.number})
-                done.append(f"trial {trial.number} lost its worker" + ("; queued again" if point is not None else ""))
+                continue
+            retry = {RETRY: trial.number} if began else None
+            if self._void(trial, "lost: its worker died", again=True, attributes=retry):
+                again = "; queued again" if self._point(trial) is not None else ""  # it may not have had a point yet
+                done.append(f"trial {trial.number} lost its worker{again}")
         return done
 
     def _fail_for_good(self, trial: FrozenTrial) -> bool:

@@ -41,7 +41,7 @@ def parse_url(place: str | os.PathLike[str]) -> URL:
         return URL.create("sqlite", database=text)
     try:
         url = make_url(text)
-    except ArgumentError as error:
+    except (ArgumentError, ValueError) as error:
         raise InvalidInputError(
             f"expected a storage; got {text!r} ({error}); try study.db or postgresql://user@host/database"
         ) from None
