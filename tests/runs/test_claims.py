@@ -51,9 +51,8 @@ def test_no_more_claims_than_the_budget(study):
 
 def test_a_claim_beyond_the_budget_is_given_up_even_if_it_was_created(study):
     one, other = claims(study, 1), elsewhere(study, n_evals=1)
-    before = other.trials()
+    assert len(other.trials()) == 0  # which it will remember for a moment
     assert one.claim() is not None
-    other.trials = lambda *states: before if not other.held else Claims.trials(other, *states)  # a stale first look
     assert other.claim() is None
     assert is_void(study.get_trials(deepcopy=False)[1])
 

@@ -32,6 +32,7 @@ def run(
     """
     from surefoot.runs.problem import read_problem
     from surefoot.runs.progress import ConsoleReporter, final_table
+    from surefoot.runs.worker import INTERRUPTED
     from surefoot.runs.worker import run as run_problem
 
     console = Console()
@@ -52,6 +53,9 @@ def run(
         result = run_problem(checked, place, workers=workers or 1, executor=executor, reporter=reporter)
     console.print(final_table(result, checked.name, checked.n_evals))
     console.print(f"every evaluation: surefoot show {_shown(place)}", markup=False, highlight=False, soft_wrap=True)
+    if result.message.startswith(INTERRUPTED):
+        console.print(f"{result.message}; run it again to continue", soft_wrap=True)
+        raise typer.Exit(130)
 
 
 def _shown(place: str) -> str:

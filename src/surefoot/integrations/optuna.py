@@ -77,7 +77,7 @@ class SurefootSampler(BaseSampler):
         sign_of(study)
         if self._search_space is not None:
             return without_single(self._search_space)
-        return without_single(common_space(study.get_trials(deepcopy=False)))
+        return without_single(common_space(self._trials(study)))
 
     def sample_relative(
         self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
@@ -86,7 +86,7 @@ class SurefootSampler(BaseSampler):
         sign = sign_of(study)
         if not search_space:
             return {}
-        trials = study.get_trials(deepcopy=False)
+        trials = self._trials(study)
         n_init = default_n_init(len(search_space)) if self._n_init is None else self._n_init
         settings = replace(self._settings, n_init=n_init)
         try:
@@ -110,6 +110,9 @@ class SurefootSampler(BaseSampler):
         rng = generator(self._settings.seed, stream, trial.number)
         unit = space.from_uniform(rng.random((1, 1)))[0]
         return from_engine(param_distribution, space.decode(unit)[0])
+
+    def _trials(self, study: Study) -> list[FrozenTrial]:
+        return study.get_trials(deepcopy=False)
 
     def _cannot_suggest(self, error: Exception) -> None:
         warnings.warn(f"a random point instead of a suggestion: {error}", SurefootWarning, stacklevel=3)

@@ -15,6 +15,7 @@ Lost    The trial of a dead owner becomes VOID, and its point is queued again: o
 
 from __future__ import annotations
 
+import math
 import os
 import platform
 import time
@@ -28,6 +29,8 @@ from optuna.exceptions import UpdateFinishedTrialError
 from optuna.study import Study
 from optuna.trial import FrozenTrial, Trial, TrialState
 
+from surefoot.errors import SpaceExhaustedError
+from surefoot.integrations.optuna import SurefootSampler
 from surefoot.integrations.optuna_history import TRANSIENT, VOID, is_void, point_of, published
 from surefoot.integrations.optuna_space import Distributions, engine_space, from_engine
 
@@ -35,6 +38,7 @@ OWNER = "surefoot:owner"  # system attribute of a trial: who evaluates it
 RETRY = "surefoot:retry_of"  # user attribute: the number of the lost trial that it repeats
 PATIENCE = 6  # heartbeats without a sign of life
 _TURN_POLL_S = 0.02
+_RECENT_S = 0.1
 
 
 @cache
@@ -82,6 +86,20 @@ def _surely_dead(owner: dict[str, Any]) -> bool:
         return False
 
 
+class RunSampler(SurefootSampler):
+    """In a run an exhausted space is the end, not a reason for random points; trials just read are not read again."""
+
+    snapshot: list[FrozenTrial] | None = None
+
+    def _trials(self, study: Study) -> list[FrozenTrial]:
+        return self.snapshot if self.snapshot is not None else super()._trials(study)
+
+    def _cannot_suggest(self, error: Exception) -> None:
+        if isinstance(error, SpaceExhaustedError):
+            raise error
+        super()._cannot_suggest(error)
+
+
 @dataclass
 class Claims:
     """The claims of this process on the trials of a study."""
@@ -92,26 +110,42 @@ class Claims:
     heartbeat_s: float
     me: dict[str, Any] = field(default_factory=myself)
     held: dict[int, int] = field(default_factory=dict)  # numbers of the trials under way here: their ids
+    _latest: list[FrozenTrial] = field(default_factory=list)
+    _read_at: float = -math.inf
     _last_beat: float = field(default_factory=time.monotonic)
     _seen: dict[int, tuple[Any, float]] = field(default_factory=dict)  # id: (last sign of life, when by our clock)
 
-    def trials(self, *states: TrialState) -> list[FrozenTrial]:
-        """Trials of the study, as they are in the storage now."""
-        return self.study.get_trials(deepcopy=False, states=states or None)
+    def trials(self) -> list[FrozenTrial]:
+        """All trials of the study, as they are in the storage now."""
+        self._latest = self.study.get_trials(deepcopy=False)
+        self._read_at = time.monotonic()
+        return self._latest
+
+    def _recent_trials(self) -> list[FrozenTrial]:
+        """As they were a moment ago: enough to decide what to try, for what is taken is checked again."""
+        return self._latest if time.monotonic() - self._read_at < _RECENT_S else self.trials()
 
     def claim(self) -> Trial | None:
         """A trial to evaluate, with its parameters; None if the budget is used up or under way."""
-        trials = self.trials()  # a read costs several queries: there are two for a claim, and the sampler's own
+        trials = self._recent_trials()  # a read costs several queries
         trial = self._take_waiting(trials) or self._create(trials)
         if trial is None:
             return None
         try:
-            if not self._comes_to_turn(trial.number):
+            now = self._await_turn(trial.number)
+            if not self._may(now, trial.number):
                 self.release(trial.number, "surplus: others had claimed the rest of the budget")
                 return None
+            if isinstance(self.study.sampler, RunSampler):
+                self.study.sampler.snapshot = now
             for name, distribution in self.parameters.items():
                 trial._suggest(name, distribution)
-        except optuna.exceptions.StorageInternalError:  # the connection broke; `recover` will find the trial
+        except SpaceExhaustedError:
+            raise
+        except UpdateFinishedTrialError:  # we were silent for too long, and others gave it up
+            self.held.pop(trial.number, None)
+            return None
+        except Exception:  # the connection broke, say; `recover` will find the trial
             self.held.pop(trial.number, None)
             raise
         return trial
@@ -141,17 +175,15 @@ class Claims:
         self.held[trial.number] = trial._trial_id
         return trial
 
-    def _comes_to_turn(self, number: int) -> bool:
-        """Wait until all trials before have a point; whether the budget allows this one."""
+    def _await_turn(self, number: int) -> list[FrozenTrial]:
+        """Wait until all trials before have a point; all trials then."""
         while True:
             trials = self.trials()
-            if not self._may(trials, number):
-                return False
             before = [
                 t for t in trials if t.number < number and t.state == TrialState.RUNNING and not self._has_point(t)
             ]
             if all(t.number in self.held or self._is_lost(t) for t in before):
-                return True
+                return trials
             self.beat_if_due()
             time.sleep(_TURN_POLL_S)
 
@@ -172,6 +204,7 @@ class Claims:
 
     def _void(self, trial: FrozenTrial, why: str, again: bool, attributes: dict[str, Any] | None = None) -> bool:
         storage = self.study._storage
+        self._read_at = -math.inf
         try:
             storage.set_trial_user_attr(trial._trial_id, VOID, why)
             storage.set_trial_state_values(trial._trial_id, state=TrialState.FAIL)
@@ -223,8 +256,8 @@ class Claims:
     def recover(self) -> list[str]:
         """Give up the trials of dead workers, and queue their points again, once; what was done, for people."""
         done = []
-        for trial in self.trials(TrialState.RUNNING):
-            if trial.number in self.held or not self._is_lost(trial):
+        for trial in self.trials():
+            if trial.state != TrialState.RUNNING or trial.number in self.held or not self._is_lost(trial):
                 continue
             began = self.parameters.keys() <= trial.params.keys()  # else the point cannot have killed the worker
             if began and RETRY in trial.user_attrs:

@@ -75,7 +75,10 @@ class ConsoleReporter:
         if self._figures and now - self._drawn > max(5.0, 20.0 * self._cost):
             from surefoot.runs.figures import save_figures
 
-            self._figures = save_figures(study)
+            try:
+                self._figures = save_figures(study)
+            except Exception as error:  # a figure is not worth a run
+                self.note(f"the dashboard's figures were not saved: {error}")
             self._drawn = time.monotonic()
             self._cost = self._drawn - now
 

@@ -31,7 +31,7 @@ from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from surefoot.errors import InvalidInputError, MissingExtraError
 
 BUSY_TIMEOUT_S = 60.0  # how long SQLite waits for another process to finish its transaction
-_OPEN_TRIES = 8  # two processes that create the tables at the same time get in each other's way
+_OPEN_TRIES = 6  # two processes that create the tables at the same time get in each other's way
 
 
 def parse_url(place: str | os.PathLike[str]) -> URL:

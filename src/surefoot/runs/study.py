@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import optuna
 from optuna.storages import RDBStorage
 from optuna.study import Study
-from optuna.trial import TrialState
+from optuna.trial import FrozenTrial, TrialState
 
-from surefoot.errors import InvalidInputError, SpaceExhaustedError
-from surefoot.integrations.optuna import SurefootSampler
+from surefoot.errors import InvalidInputError
 from surefoot.integrations.optuna_history import STUDY, is_void
+from surefoot.runs.claims import RunSampler
 from surefoot.runs.problem import Problem
 
 
@@ -40,19 +41,10 @@ class Counts:
     best: float | None
 
 
-class _RunSampler(SurefootSampler):
-    """In a run an exhausted space is the end, not a reason for random points."""
-
-    def _cannot_suggest(self, error: Exception) -> None:
-        if isinstance(error, SpaceExhaustedError):
-            raise error
-        super()._cannot_suggest(error)
-
-
 def open_study(problem: Problem, storage: RDBStorage) -> Study:
     """The problem's study, made if it is not there; an error if it is one of another problem."""
     settings = dict(problem.to_json()["settings"])
-    sampler = _RunSampler(problem.parameters, **settings)
+    sampler = RunSampler(problem.parameters, **settings)
     study = optuna.create_study(
         storage=storage, study_name=problem.name, direction=problem.direction, sampler=sampler, load_if_exists=True
     )
@@ -74,9 +66,9 @@ def open_study(problem: Problem, storage: RDBStorage) -> Study:
     return study
 
 
-def counts_of(study: Study, n_evals: int) -> Counts:
-    """How far it is, all workers together."""
-    trials = [t for t in study.get_trials(deepcopy=False) if not is_void(t)]
+def counts_of(study: Study, n_evals: int, trials: Sequence[FrozenTrial] | None = None) -> Counts:
+    """How far it is, all workers together; `trials` if they have just been read."""
+    trials = [t for t in trials or study.get_trials(deepcopy=False) if not is_void(t)]
     finished = [t for t in trials if t.state.is_finished()]
     values = [t.value for t in finished if t.state == TrialState.COMPLETE and t.value is not None]
     best = None if not values else (max if study.direction.name == "MAXIMIZE" else min)(values)

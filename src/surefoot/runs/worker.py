@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
+from dataclasses import replace
 from typing import TypeVar
 
 from optuna.exceptions import StorageInternalError, UpdateFinishedTrialError
@@ -29,6 +30,7 @@ from surefoot.runs.signals import Signals
 from surefoot.runs.storage import close_storage, make_durable, open_storage
 from surefoot.runs.study import Reporter, counts_of, open_study
 
+INTERRUPTED = "interrupted"  # how the message of a result begins if the user stopped the run
 _POLL_S = 0.2
 _STORAGE_PATIENCE_S = 600.0
 T = TypeVar("T")
@@ -62,7 +64,7 @@ def run(
                 finally:
                     process.stop_all()  # what is under way now was given back
         evaluation.close()
-        return result_of(study, settings=problem.settings)
+        return worker.result()
     finally:
         close_storage(storage)
 
@@ -100,6 +102,12 @@ class Worker:
             finally:
                 self._give_back()
 
+    def result(self) -> Result:
+        """What the study knows."""
+        found = self._persist(lambda: result_of(self._study, settings=self._problem.settings))
+        stopped = f"{INTERRUPTED} from the keyboard; every finished evaluation is kept"
+        return replace(found, message=stopped) if self._signals.finish else found
+
     # --- steps
 
     def _fill(self, executor: Executor) -> None:
@@ -124,7 +132,7 @@ class Worker:
 
     def _is_done(self) -> bool:
         """Whether no evaluation is left, here or elsewhere; another worker's may be lost and come back to us."""
-        trials = self._persist(lambda: self._study.get_trials(deepcopy=False))
+        trials = self._persist(self._claims.trials)
         if any(t.state == TrialState.RUNNING for t in trials):
             if not self._running:
                 self._recover()
@@ -218,7 +226,9 @@ class Worker:
             self._reporter.note(note)
 
     def _progress(self) -> None:
-        self._reporter.progress(self._persist(lambda: counts_of(self._study, self._problem.n_evals)))
+        self._reporter.progress(
+            self._persist(lambda: counts_of(self._study, self._problem.n_evals, self._claims.trials()))
+        )
 
     def _persist(self, operation: Callable[[], T], patience_s: float = _STORAGE_PATIENCE_S) -> T:
         """Do it, again and again while the storage cannot: a lost connection, a full disk, a lock pass."""
