@@ -72,7 +72,7 @@ def test_mistakes_end_in_one_line(folder):
         assert "Traceback" not in done.stderr + done.stdout
 
 
-@pytest.mark.parametrize("n_signals", [1, 2])
+@pytest.mark.parametrize("n_signals", [pytest.param(1, marks=pytest.mark.slow), 2])
 def test_ctrl_c_in_a_terminal(folder, n_signals):
     (folder / "p.toml").write_text(PROBLEM.format(n_evals=50, python=sys.executable))
     process = subprocess.Popen([SUREFOOT, "run", "p.toml"], cwd=folder, stdout=subprocess.PIPE, text=True)
