@@ -1,11 +1,14 @@
 """`surefoot run`, `list`, `show`, `export` and `dashboard` as a user starts them."""
 
+import contextlib
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
 import urllib.request
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -75,6 +78,8 @@ def test_mistakes_end_in_one_line(folder):
 @pytest.mark.parametrize("n_signals", [pytest.param(1, marks=pytest.mark.slow), 2])
 def test_ctrl_c_in_a_terminal(folder, n_signals):
     (folder / "p.toml").write_text(PROBLEM.format(n_evals=50, python=sys.executable))
+    slow = f"import os, time\nif int(os.environ['SUREFOOT_TRIAL']) > 1: time.sleep({30 * (n_signals - 1)})\n"
+    (folder / "sim.py").write_text(slow + (folder / "sim.py").read_text())
     process = subprocess.Popen([SUREFOOT, "run", "p.toml"], cwd=folder, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     for line in process.stdout:
@@ -90,22 +95,60 @@ def test_ctrl_c_in_a_terminal(folder, n_signals):
     assert ("given back" in rest) == (n_signals == 2)
 
 
-def test_the_dashboard_listens_on_loopback_and_shows_the_study(folder):
-    pytest.importorskip("optuna_dashboard")
-    assert call("run", "p.toml", cwd=folder).returncode == 0
+@contextlib.contextmanager
+def dashboard(folder: Path) -> Iterator[str]:
+    """Its address, while it runs."""
     process = subprocess.Popen(
         [SUREFOOT, "dashboard", "p.db", "--port", "0"], cwd=folder, stdout=subprocess.PIPE, text=True
     )
     assert process.stdout is not None
-    address = process.stdout.readline().split()[0]
-    assert address.startswith("http://127.0.0.1:")
-    port = int(address.split(":")[2].split("/")[0])
-    listening = [line.split()[1] for line in Path("/proc/net/tcp").read_text().splitlines() if f":{port:04X} 0" in line]
-    assert listening == [f"0100007F:{port:04X}"]
-    assert b"<html" in urllib.request.urlopen(address, timeout=10).read()
-    studies = urllib.request.urlopen(address.replace("/dashboard", "/api/studies"), timeout=10).read()
-    assert b'"study_name":"p"' in studies.replace(b" ", b"")
-    process.send_signal(signal.SIGINT)
-    assert process.stdout.read().strip() == "ended"
-    process.stdout.close()
-    assert process.wait(10) == 0
+    try:
+        yield process.stdout.readline().split()[0]
+        process.send_signal(signal.SIGINT)
+        assert process.stdout.read().strip() == "ended"
+        assert process.wait(10) == 0
+    finally:
+        process.kill()
+        process.wait()
+        process.stdout.close()
+
+
+def test_the_dashboard_listens_on_loopback_and_shows_the_study(folder):
+    pytest.importorskip("optuna_dashboard")
+    assert call("run", "p.toml", cwd=folder).returncode == 0
+    with dashboard(folder) as address:
+        assert address.startswith("http://127.0.0.1:")
+        port = int(address.split(":")[2].split("/")[0])
+        sockets = Path("/proc/net/tcp")
+        if sockets.exists():
+            listening = [line.split()[1] for line in sockets.read_text().splitlines() if f":{port:04X} 0" in line]
+            assert listening == [f"0100007F:{port:04X}"]
+        assert b"<html" in urllib.request.urlopen(address, timeout=10).read()
+        studies = urllib.request.urlopen(address.replace("/dashboard", "/api/studies"), timeout=10).read()
+        assert b'"study_name":"p"' in studies.replace(b" ", b"")
+
+
+@pytest.mark.slow
+def test_a_browser_shows_the_figures_of_surefoot(folder):
+    pytest.importorskip("optuna_dashboard")
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if chromium is None:
+        pytest.skip("no Chromium to look with")
+    (folder / "sim.py").write_text(
+        "import sys\nx, y = map(float, sys.argv[1:3])\nif x > 1: sys.exit(1)\nprint(x * x + y)\n"
+    )
+    text = PROBLEM.format(n_evals=12, python=sys.executable).replace(
+        "[objective]", "y = {low = 0.0, high = 1.0}\n[objective]"
+    )
+    (folder / "p.toml").write_text(text.replace('"{x}"]', '"{x}", "{y}"]'))
+    assert call("run", "p.toml", cwd=folder).returncode == 0
+    quiet = ["--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-sync"]
+    with dashboard(folder) as address:
+        page = subprocess.run(
+            [chromium, "--headless", "--no-sandbox", *quiet, f"--user-data-dir={folder / 'profile'}",
+             "--window-size=1400,2200", "--virtual-time-budget=15000", "--dump-dom", f"{address}/studies/1"],
+            capture_output=True, text=True, timeout=120, check=True,
+        ).stdout  # fmt: skip
+    assert "surefoot: P(success)" in page
+    assert "after 12 evaluations" in page
+    assert "best so far" in page
