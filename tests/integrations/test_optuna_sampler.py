@@ -1,5 +1,6 @@
 """What SurefootSampler learns from, what it takes for pending, and that a restart changes nothing."""
 
+import contextlib
 import math
 import warnings
 
@@ -13,6 +14,7 @@ import surefoot
 from surefoot.errors import InvalidInputError, SurefootWarning, UnknownNameError
 from surefoot.integrations.optuna import REASON, SurefootSampler, guarded, result_of
 from surefoot.integrations.optuna_history import SUGGESTION, VOID, common_space, runs_of
+from surefoot.runs.storage import close_storage, open_storage
 
 BRANIN = surefoot.problems.get("BRA")
 SPACE = {"a": FloatDistribution(-5.0, 10.0), "b": FloatDistribution(0.0, 15.0)}
@@ -33,6 +35,13 @@ def crashing(trial):
 def optimize(study, objective, n):
     study.optimize(guarded(objective), n_trials=n, catch=(Exception,))
     return [tuple(t.params.values()) for t in study.trials]
+
+
+@contextlib.contextmanager
+def closed_at_the_end(path):
+    storage = open_storage(path, create=True)
+    yield storage
+    close_storage(storage)
 
 
 def runs(study, **options):
@@ -58,10 +67,11 @@ def test_20_trials_are_10_a_restart_and_10_more(tmp_path):
         return SurefootSampler(seed=1, n_init=5)
 
     whole = optimize(optuna.create_study(sampler=sampler()), crashing, 20)
-    url = f"sqlite:///{tmp_path}/study.db"
-    optimize(optuna.create_study(storage=url, study_name="s", sampler=sampler()), crashing, 10)
-    again = optuna.load_study(storage=url, study_name="s", sampler=sampler())
-    assert optimize(again, crashing, 10) == whole
+    with closed_at_the_end(tmp_path / "study.db") as storage:
+        optimize(optuna.create_study(storage=storage, study_name="s", sampler=sampler()), crashing, 10)
+    with closed_at_the_end(tmp_path / "study.db") as storage:
+        again = optuna.load_study(storage=storage, study_name="s", sampler=sampler())
+        assert optimize(again, crashing, 10) == whole
 
 
 @pytest.mark.parametrize("direction", ["minimize", "maximize"])

@@ -31,7 +31,7 @@ def finish(problem, ledger, start_worker) -> None:
     assert checked(problem, ledger) == problem.n_evals
 
 
-@pytest.mark.parametrize("n_kills", [6, pytest.param(50, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n_kills", [3, pytest.param(50, marks=pytest.mark.slow)])
 def test_kill_9_of_the_worker_at_random_moments(make_problem, ledger, start_worker, n_kills):
     n_evals = 10 + 3 * n_kills
     problem = make_problem(ledger.code(0.02), n_evals=n_evals, n_init=10)
@@ -39,6 +39,7 @@ def test_kill_9_of_the_worker_at_random_moments(make_problem, ledger, start_work
     finish(problem, ledger, start_worker)
 
 
+@pytest.mark.slow
 def test_kill_9_of_one_of_four_concurrent_workers(make_problem, ledger, start_worker):
     problem = make_problem(ledger.code(0.1), n_evals=30, n_init=10)
     workers = [start_worker(problem) for _ in range(4)]

@@ -5,12 +5,11 @@ import os
 import shutil
 import subprocess
 import time
+from dataclasses import replace
 
 import pytest
 
 from surefoot.runs.storage import load_study, opened
-
-MB = 2**20
 
 
 @pytest.fixture
@@ -32,9 +31,8 @@ def fill(path) -> None:
             file.write(b"0" * 4096)
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_waited_out(make_problem, small_disk, ledger, start_worker):
-    from dataclasses import replace
-
     problem = replace(make_problem(ledger.code(0.05), n_evals=20, n_init=8), folder=small_disk)
     worker = start_worker(problem)
     for n_ends in (4, 9):

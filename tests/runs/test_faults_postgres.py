@@ -14,6 +14,7 @@ import pytest
 from surefoot.runs.storage import close_storage, load_study, open_storage, opened
 
 psycopg = pytest.importorskip("psycopg")
+pytestmark = pytest.mark.slow
 
 
 def find(program: str) -> str | None:
@@ -115,7 +116,6 @@ def test_killed_connections_cost_nothing(make_problem, ledger, start_worker, ser
     assert checked(storage, ledger) == 24
 
 
-@pytest.mark.slow
 def test_a_server_that_crashes_and_comes_back_costs_nothing(make_problem, ledger, start_worker, server, storage):
     problem = make_problem(ledger.code(0.05), n_evals=14, n_init=8)
     worker = start_worker(problem, storage)
@@ -129,7 +129,6 @@ def test_a_server_that_crashes_and_comes_back_costs_nothing(make_problem, ledger
     assert checked(storage, ledger) == 14
 
 
-@pytest.mark.slow
 def test_kill_9_of_one_of_four_workers(make_problem, ledger, start_worker, storage):
     problem = make_problem(ledger.code(0.1), n_evals=20, n_init=8)
     workers = [start_worker(problem, storage) for _ in range(4)]

@@ -82,6 +82,23 @@ def test_any_executor_will_do(make_problem, reporter):
         assert run(make_problem(BOWL, n_evals=4), workers=2, executor=executor, reporter=reporter).nfev == 4
 
 
+@pytest.mark.slow
+def test_a_dask_cluster_evaluates(make_problem, reporter):
+    distributed = pytest.importorskip("distributed")
+    from surefoot.runs.cluster import connect
+
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=2, dashboard_address=None, host="127.0.0.1"
+    ) as cluster:
+        client, executor, n_threads = connect(cluster.scheduler_address)
+        with client:
+            result = run(
+                make_problem(python=BOWL_FUNCTION, n_evals=10), workers=n_threads, executor=executor, reporter=reporter
+            )
+    assert n_threads == 4
+    assert result.nfev == 10
+
+
 def test_two_processes_share_the_budget_and_propose_different_points(make_problem, start_worker, ledger):
     problem = make_problem(ledger.code(0.05), n_evals=16, n_init=6)
     processes = [start_worker(problem, workers=2) for _ in range(2)]

@@ -62,7 +62,7 @@ def _show_study(study: Study, console: Console) -> None:
         return
     console.print(table)
     about = study.user_attrs.get(STUDY) or {}
-    if any(row["status"] in ("ok", "failed", "transient", "pruned") for row in rows):
+    if len(study.directions) == 1 and any(row["status"] in ("ok", "failed", "transient", "pruned") for row in rows):
         result = result_of(study)
         console.print(final_table(result, escape(study.study_name), about.get("n_evals") or result.nfev))
 

@@ -199,7 +199,7 @@ def result_of(study: Study, *, settings: Settings | None = None) -> Result:
             "are known; try again when one has ended"
         )
     if settings is None:
-        settings = Settings(**{"n_init": default_n_init(len(distributions)), **about.get("settings", {})})
+        settings = Settings.of(**{"n_init": default_n_init(len(distributions)), **about.get("settings", {})})
     space, engine = shown_space(distributions), engine_space(distributions)
     typical = typical_value(trials)
     evaluations = [

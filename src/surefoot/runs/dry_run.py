@@ -11,8 +11,8 @@ from surefoot.optimize.suggest import initial_design
 from surefoot.runs.callee import load
 from surefoot.runs.objective import fill
 from surefoot.runs.problem import Problem
-from surefoot.runs.storage import close_storage, open_storage, parse_url, shown_url
-from surefoot.runs.study import counts_of, open_study
+from surefoot.runs.storage import close_storage, load_study, open_storage, parse_url, shown_url, study_names
+from surefoot.runs.study import check_same_problem, counts_of
 
 
 def check(problem: Problem, place: str) -> Iterator[str]:
@@ -38,7 +38,12 @@ def check(problem: Problem, place: str) -> Iterator[str]:
         return
     storage = open_storage(place, create=True)
     try:
-        counts = counts_of(open_study(problem, storage), problem.n_evals)
+        if problem.name not in study_names(storage):
+            yield f"storage     {shown_url(url)}, study to be made"
+            return
+        study = load_study(storage, problem.name)
+        check_same_problem(study, problem)
+        counts = counts_of(study, problem.n_evals)
         yield f"storage     {shown_url(url)}, {counts.finished} evaluations there, {counts.running} under way"
     finally:
         close_storage(storage)

@@ -24,6 +24,7 @@ from surefoot.runs.objective import PARAMETERS_FILE
 from surefoot.runs.problem import Problem
 
 _TAIL_BYTES = 2000  # of stdout and stderr each, kept in the storage: readable from any machine
+_MOST_CHARACTERS = 1000  # of a reason
 _NO_SPACE_BYTES = 2**16  # a disk with less than this left is full
 _thread = threading.local()
 _callers: list[Caller] = []
@@ -60,13 +61,14 @@ def evaluate_trial(problem: Problem, number: int, x: dict[str, Any]) -> Finished
     if outcome.reason and shutil.disk_usage(folder).free < _NO_SPACE_BYTES:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(folder))  # teaches nothing about the point
     duration = time.perf_counter() - start
+    told = outcome.reason[:_MOST_CHARACTERS]
     if not outcome.reason:
         evaluation = as_evaluation((), outcome.value, duration)
     elif transient:
-        reason = f"{outcome.reason} (transient; tried {n_tries} times)"
+        reason = f"{told} (transient; tried {n_tries} times)"
         evaluation = Evaluation((), math.nan, "transient", reason, duration)
     else:
-        evaluation = Evaluation((), math.nan, "failed", outcome.reason, duration)
+        evaluation = Evaluation((), math.nan, "failed", told, duration)
     ends = {"stdout": tail(folder / STDOUT, _TAIL_BYTES), "stderr": tail(folder / STDERR, _TAIL_BYTES)}
     return Finished(evaluation, {"host": platform.node(), "folder": str(folder), **ends})
 

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import optuna
+from optuna.exceptions import StorageInternalError
 from optuna.storages import RDBStorage
 from optuna.study import Study
 from sqlalchemy import event
@@ -120,8 +121,14 @@ def _begin_immediate(connection: Any) -> None:
 
 def make_durable(storage: RDBStorage) -> None:
     """Return when everything committed is on the disk, in the main file."""
-    if storage.engine.name != "sqlite":
-        return
+    if storage.engine.name == "sqlite":
+        try:
+            _checkpoint(storage)
+        except sqlite3.Error as error:  # a full disk; the log still has everything
+            raise StorageInternalError(str(error)) from error
+
+
+def _checkpoint(storage: RDBStorage) -> None:
     with contextlib.closing(storage.engine.raw_connection()) as connection:
         for _ in range(3):
             busy, _, _ = connection.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()

@@ -48,6 +48,14 @@ def open_study(problem: Problem, storage: RDBStorage) -> Study:
     study = optuna.create_study(
         storage=storage, study_name=problem.name, direction=problem.direction, sampler=sampler, load_if_exists=True
     )
+    check_same_problem(study, problem)
+    if study.user_attrs.get(STUDY) != problem.to_json():
+        study.set_user_attr(STUDY, problem.to_json())
+    return study
+
+
+def check_same_problem(study: Study, problem: Problem) -> None:
+    """Raise if the study is of another problem, or of somebody else."""
     about: dict[str, Any] | None = study.user_attrs.get(STUDY)
     if about is None and study.get_trials(deepcopy=False):
         raise InvalidInputError(
@@ -61,9 +69,6 @@ def open_study(problem: Problem, storage: RDBStorage) -> Study:
                 f"expected the parameters and direction that study {problem.name!r} was begun with; "
                 f"got others for {', '.join(changed)}; try another name in the problem file"
             )
-    if about != problem.to_json():
-        study.set_user_attr(STUDY, problem.to_json())
-    return study
 
 
 def counts_of(study: Study, n_evals: int, trials: Sequence[FrozenTrial] | None = None) -> Counts:

@@ -42,7 +42,7 @@ def trial_rows(study: Study) -> list[Row]:
         rows.append({
             "number": t.number,
             "status": status_of(t),
-            "value": t.value if t.state.is_finished() else None,
+            **_values(t, len(study.directions)),
             **{name: t.params.get(name) for name in names},
             "duration_s": duration_of(t) if t.state.is_finished() else None,
             "reason": str(reason) if t.state == TrialState.FAIL else "",
@@ -52,6 +52,11 @@ def trial_rows(study: Study) -> list[Row]:
             "folder": output.get("folder"),
         })  # fmt: skip
     return rows
+
+
+def _values(trial: FrozenTrial, n_objectives: int) -> Row:
+    names = ["value"] if n_objectives == 1 else [f"value_{i}" for i in range(n_objectives)]
+    return dict(zip(names, trial.values or [None] * n_objectives, strict=True))
 
 
 def study_rows(storage: RDBStorage) -> list[Row]:
