@@ -5,6 +5,7 @@ import time
 
 import pytest
 
+from surefoot.integrations.optuna_history import VOID
 from surefoot.runs.storage import load_study, opened
 
 
@@ -17,7 +18,7 @@ def kill_at_random_moments(problem, ledger, start_worker, n_kills: int, seed: in
     rng = random.Random(seed)
     for _ in range(n_kills):
         worker = start_worker(problem)
-        worker.join(rng.uniform(0.05, 0.9))  # from the opening of the storage to the third trial or so
+        worker.join(rng.uniform(0.1, 1.4))  # from the opening of the storage to the tenth trial or so
         worker.kill()
         worker.join()
         if len(ledger.ends()) > 0:  # else it may have been killed before the study was made
@@ -33,9 +34,13 @@ def finish(problem, ledger, start_worker) -> None:
 
 @pytest.mark.parametrize("n_kills", [3, pytest.param(50, marks=pytest.mark.slow)])
 def test_kill_9_of_the_worker_at_random_moments(make_problem, ledger, start_worker, n_kills):
-    n_evals = 10 + 3 * n_kills
-    problem = make_problem(ledger.code(0.02), n_evals=n_evals, n_init=10)
+    n_evals = 10 + 5 * n_kills
+    problem = make_problem(ledger.code(0.1), n_evals=n_evals, n_init=10)
     kill_at_random_moments(problem, ledger, start_worker, n_kills, seed=n_kills)
+    with opened(problem.default_storage) as storage:
+        n_running = sum(t.state.name == "RUNNING" for t in load_study(storage).trials)
+        n_lost = sum("lost" in t.user_attrs.get(VOID, "") for t in load_study(storage).trials) + n_running
+    assert n_lost >= n_kills // 4  # the others died while they opened the storage
     finish(problem, ledger, start_worker)
 
 
