@@ -25,8 +25,8 @@ from surefoot.runs.storage import (
     [
         ("a b.db", "a b.db"),
         ("sqlite:////x/a.db", "/x/a.db"),
-        ("postgresql://u:secret@h/d", "postgresql+psycopg://u:***@h/d"),
-        ("postgres://h/d", "postgresql+psycopg://h/d"),
+        ("postgresql://u:secret@h/d", "postgresql://u:***@h/d"),
+        ("postgres://h/d", "postgresql://h/d"),
     ],
 )
 def test_paths_and_urls_are_understood_and_passwords_not_shown(place, shown):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Callable
 from types import FrameType, TracebackType
 from typing import Any
 
@@ -12,8 +11,7 @@ from typing import Any
 class Signals:
     """While it is entered (by the main thread; elsewhere it does nothing), keeps what the user asked for."""
 
-    def __init__(self, on_first: Callable[[], None]) -> None:
-        self._on_first = on_first
+    def __init__(self) -> None:
         self._count = 0
         self._previous: dict[int, Any] = {}
 
@@ -40,9 +38,8 @@ class Signals:
             signal.signal(sig, handler)
 
     def _handle(self, sig: int, frame: FrameType | None) -> None:
+        # only remembered: whatever was interrupted, a write to the terminal say, must not be entered again
         self._count = max(self._count + 1, 2 if sig == signal.SIGTERM else 1)
-        if self._count == 1:
-            self._on_first()
         if self._count == 2:
             for number, handler in self._previous.items():
                 signal.signal(number, handler)

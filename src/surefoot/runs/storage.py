@@ -58,7 +58,8 @@ def parse_url(place: str | os.PathLike[str]) -> URL:
 
 def shown_url(url: URL) -> str:
     """For messages: a path, or the URL without its password."""
-    return str(url.database) if url.get_backend_name() == "sqlite" else url.render_as_string(hide_password=True)
+    kind = url.get_backend_name()
+    return str(url.database) if kind == "sqlite" else url.set(drivername=kind).render_as_string(hide_password=True)
 
 
 def open_storage(place: str | os.PathLike[str], *, create: bool = False) -> RDBStorage:

@@ -63,9 +63,9 @@ def run(
                     worker.run(threads)
                 finally:
                     process.stop_all()  # what is under way now was given back
-        evaluation.close()
         return worker.result()
     finally:
+        evaluation.close()
         close_storage(storage)
 
 
@@ -80,7 +80,8 @@ class Worker:
         self._reporter = reporter
         self._claims = Claims(study, problem.parameters, problem.n_evals, problem.heartbeat_s)
         self._running: dict[Future[Finished], int] = {}  # and the number of its trial
-        self._signals = Signals(lambda: reporter.note("finishing what runs; Ctrl-C again stops now"))
+        self._signals = Signals()
+        self._told_to_finish = False
         self._exhausted = False
         self._not_before = 0.0  # when the next claim makes sense
         self._troubles = 0  # evaluations in a row that could not even be tried
@@ -94,6 +95,9 @@ class Worker:
                 while not self._signals.now:
                     if not self._signals.finish:
                         self._fill(executor)
+                    elif self._running and not self._told_to_finish:
+                        self._told_to_finish = True
+                        self._reporter.note("finishing what runs; Ctrl-C again stops now")
                     if not self._running and (self._signals.finish or self._is_done()):
                         break
                     self._collect()
@@ -151,7 +155,7 @@ class Worker:
         self._reporter.saved(self._study)
         self._progress()
         if n_failed:
-            stop_if_hopeless(result_of(self._study, settings=self._problem.settings), self._problem.max_failures)
+            stop_if_hopeless(self.result(), self._problem.max_failures)
 
     def _end(self, future: Future[Finished]) -> bool:
         """Report what came of an evaluation; whether it succeeded."""
