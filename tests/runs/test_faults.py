@@ -57,6 +57,25 @@ def test_kill_9_of_one_of_four_concurrent_workers(make_problem, ledger, start_wo
     assert checked(problem, ledger) == 30
 
 
+@pytest.mark.slow
+def test_kill_9_and_a_torn_log(make_problem, ledger, start_worker):
+    ledger.torn = True  # what was under way when the log was torn may be forgotten, and its number given out again
+    problem = make_problem(ledger.code(0.02), n_evals=20, n_init=10)
+    log = problem.default_storage.with_name("p.db-wal")
+    rng = random.Random(3)
+    for n_ends in (4, 8, 12):
+        worker = start_worker(problem)
+        while len(ledger.ends()) < n_ends:
+            time.sleep(0.01)
+        time.sleep(rng.uniform(0.0, 0.1))
+        worker.kill()
+        worker.join()
+        with log.open("ab") as file:
+            file.truncate(rng.randrange(file.tell() + 1))
+        checked(problem, ledger)
+    finish(problem, ledger, start_worker)
+
+
 def test_the_simulator_dies_with_its_worker(make_problem, ledger, start_worker):
     problem = make_problem(ledger.code(0.8), n_evals=2)
     worker = start_worker(problem)
