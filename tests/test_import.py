@@ -19,7 +19,9 @@ def modules_after(statement: str) -> set[str]:
     return set(json.loads(done.stdout.splitlines()[-1]))
 
 
-@pytest.mark.parametrize("module", ["torch", "numba", "matplotlib", "scipy.stats", "rich", "typer", "sklearn"])
+@pytest.mark.parametrize(
+    "module", ["torch", "numba", "matplotlib", "scipy.stats", "rich", "typer", "sklearn", "optuna"]
+)
 @pytest.mark.parametrize(
     "statement",
     [
@@ -35,6 +37,11 @@ def test_the_default_path_does_not_import(statement: str, module: str) -> None:
 
 def test_importing_the_package_does_not_import_numpy() -> None:
     assert "numpy" not in modules_after("import surefoot")
+
+
+@pytest.mark.parametrize("module", ["numpy", "optuna", "sqlalchemy", "distributed", "plotly"])
+def test_the_command_line_imports_heavy_parts_when_it_uses_them(module: str) -> None:
+    assert module not in modules_after("import surefoot.cli.app")
 
 
 @pytest.mark.parametrize("name", surefoot.__all__)

@@ -72,7 +72,8 @@ def _convergence(ax: Any, result: Result) -> None:
     ax.legend(frameon=False, fontsize=8)
 
 
-def _axis_values(result: Result, i: int, n: int) -> np.ndarray:
+def axis_values(result: Result, i: int, n: int) -> np.ndarray:
+    """n values of a parameter, evenly spread over its range (of the logarithm if it has that scale)."""
     p = result.space.parameters[i]
     return np.asarray([p.decode(np.asarray([u])) for u in np.linspace(0.0, 1.0, n)])
 
@@ -88,7 +89,7 @@ def _best_values(result: Result) -> list[Any]:
 
 def _slice(ax: Any, result: Result, i: int) -> None:
     """The model along one parameter through the best point."""
-    t = _axis_values(result, i, 200)
+    t = axis_values(result, i, 200)
     points = []
     for value in t:
         x = _best_values(result)
@@ -120,7 +121,7 @@ def _slice(ax: Any, result: Result, i: int) -> None:
 
 def _map(fig: Any, ax: Any, result: Result) -> None:
     """Mean over two parameters, with the evaluations, the failures and the line P(success) = 1/2."""
-    a, b = _axis_values(result, 0, 70), _axis_values(result, 1, 70)
+    a, b = axis_values(result, 0, 70), axis_values(result, 1, 70)
     points = [(float(u), float(v)) for v in b for u in a]
     mean, _ = result.model.predict(points)
     mesh = ax.contourf(a, b, mean.reshape(len(b), len(a)), levels=24, cmap="viridis")
@@ -153,7 +154,7 @@ def plot_success(
         if name not in real or x == y:
             raise InvalidInputError(f"expected two of the real parameters {real}; got {x!r} and {y!r}; try {real[:2]}")
     i, j = space.names.index(x), space.names.index(y)
-    a, b = _axis_values(result, i, n), _axis_values(result, j, n)
+    a, b = axis_values(result, i, n), axis_values(result, j, n)
     total = np.zeros((n, n))
     fills = _other_values(result, others, {x, y})
     for fill in fills:

@@ -1,0 +1,153 @@
+"""`surefoot run`, `list`, `show`, `export` and `dashboard` as a user starts them."""
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+SUREFOOT = str(Path(sys.executable).parent / "surefoot")
+PROBLEM = """
+n_evals = {n_evals}
+n_init = 4
+[parameters]
+x = {{low = -1.0, high = 2.0}}
+[objective]
+command = ["{python}", "-I", "-S", "{{here}}/sim.py", "{{x}}"]
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "sim.py").write_text(
+        "import sys, time\ntime.sleep(0.2)\nx = float(sys.argv[1])\nprint('hello')\n"
+        "if x > 1.5: sys.exit('diverged')\nprint(x * x)\n"
+    )
+    (tmp_path / "p.toml").write_text(PROBLEM.format(n_evals=5, python=sys.executable))
+    return tmp_path
+
+
+def call(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([SUREFOOT, *arguments], cwd=cwd, capture_output=True, text=True, check=False, timeout=120)
+
+
+def invoke(*arguments: str, status: int = 0) -> str:
+    """The command in this process, which is quicker."""
+    from surefoot.cli.app import app
+
+    done = CliRunner().invoke(app, [str(a) for a in arguments])
+    assert done.exit_code == status, done.output
+    return done.output
+
+
+def test_a_run_from_the_dry_run_to_the_export(folder):
+    checked = invoke("run", folder / "p.toml", "--dry-run")
+    assert "to be made" in checked
+    assert sorted(os.listdir(folder)) == ["p.toml", "sim.py"]
+
+    done = call("run", "p.toml", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert "5/5" in done.stdout
+    assert "best value" in done.stdout
+
+    assert "5 evaluations there" in invoke("run", folder / "p.toml", "--dry-run")
+    assert "continuing after 5 evaluations" in invoke("run", folder / "p.toml")
+    assert "minimize" in invoke("list", folder / "p.db")
+    assert "5 of 5 evaluations" in invoke("show", folder / "p.toml")
+    assert "hello" in invoke("show", folder / "p.db", "--trial", "2")
+    assert invoke("export", folder / "p.db").startswith("number,status,value,x,duration_s,reason")
+    assert "5 trials" in invoke("export", folder / "p.db", "-o", folder / "t.json")
+
+
+def test_mistakes_end_in_one_line(folder):
+    for arguments in (["run", "nowhere.toml"], ["list", "sim.py"]):
+        done = call(*arguments, cwd=folder)
+        assert done.returncode == 2
+        assert done.stderr.startswith("error: expected")
+        assert "Traceback" not in done.stderr + done.stdout
+
+
+@pytest.mark.parametrize("n_signals", [pytest.param(1, marks=pytest.mark.slow), 2])
+def test_ctrl_c_in_a_terminal(folder, n_signals):
+    (folder / "p.toml").write_text(PROBLEM.format(n_evals=50, python=sys.executable))
+    slow = f"import os, time\nif int(os.environ['SUREFOOT_TRIAL']) > 1: time.sleep({30 * (n_signals - 1)})\n"
+    (folder / "sim.py").write_text(slow + (folder / "sim.py").read_text())
+    process = subprocess.Popen([SUREFOOT, "run", "p.toml"], cwd=folder, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    while not (folder / "p.runs" / "000002" / "stdout.txt").exists():  # the third evaluation is under way
+        time.sleep(0.01)
+    for _ in range(n_signals):
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.05)
+    rest = process.stdout.read()
+    process.stdout.close()
+    assert process.wait(30) == 130
+    assert "run it again to continue" in rest
+    assert ("given back" in rest) == (n_signals == 2)
+
+
+@contextlib.contextmanager
+def dashboard(folder: Path) -> Iterator[str]:
+    """Its address, while it runs."""
+    process = subprocess.Popen(
+        [SUREFOOT, "dashboard", "p.db", "--port", "0"], cwd=folder, stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    try:
+        yield process.stdout.readline().split()[0]
+        process.send_signal(signal.SIGINT)
+        assert process.stdout.read().strip() == "ended"
+        assert process.wait(10) == 0
+    finally:
+        process.kill()
+        process.wait()
+        process.stdout.close()
+
+
+def test_the_dashboard_listens_on_loopback_and_shows_the_study(folder):
+    pytest.importorskip("optuna_dashboard")
+    assert call("run", "p.toml", cwd=folder).returncode == 0
+    with dashboard(folder) as address:
+        assert address.startswith("http://127.0.0.1:")
+        port = int(address.split(":")[2].split("/")[0])
+        sockets = Path("/proc/net/tcp")
+        if sockets.exists():
+            listening = [line.split()[1] for line in sockets.read_text().splitlines() if f":{port:04X} 0" in line]
+            assert listening == [f"0100007F:{port:04X}"]
+        assert b"<html" in urllib.request.urlopen(address, timeout=10).read()
+        studies = urllib.request.urlopen(address.replace("/dashboard", "/api/studies"), timeout=10).read()
+        assert b'"study_name":"p"' in studies.replace(b" ", b"")
+
+
+@pytest.mark.slow
+def test_a_browser_shows_the_figures_of_surefoot(folder):
+    pytest.importorskip("optuna_dashboard")
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if chromium is None:
+        pytest.skip("no Chromium to look with")
+    (folder / "sim.py").write_text(
+        "import sys\nx, y = map(float, sys.argv[1:3])\nif x > 1: sys.exit(1)\nprint(x * x + y)\n"
+    )
+    text = PROBLEM.format(n_evals=12, python=sys.executable).replace(
+        "[objective]", "y = {low = 0.0, high = 1.0}\n[objective]"
+    )
+    (folder / "p.toml").write_text(text.replace('"{x}"]', '"{x}", "{y}"]'))
+    assert call("run", "p.toml", cwd=folder).returncode == 0
+    quiet = ["--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-sync"]
+    with dashboard(folder) as address:
+        page = subprocess.run(
+            [chromium, "--headless", "--no-sandbox", *quiet, f"--user-data-dir={folder / 'profile'}",
+             "--window-size=1400,2200", "--virtual-time-budget=15000", "--dump-dom", f"{address}/studies/1"],
+            capture_output=True, text=True, timeout=120, check=True,
+        ).stdout  # fmt: skip
+    assert "surefoot: P(success)" in page
+    assert "after 12 evaluations" in page
+    assert "best so far" in page

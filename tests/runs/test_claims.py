@@ -1,0 +1,149 @@
+"""Claims: the budget holds, lost workers are noticed, their points queued again once."""
+
+import multiprocessing
+import os
+import time
+
+import optuna
+import pytest
+from optuna.distributions import FloatDistribution
+from optuna.trial import TrialState
+
+from surefoot.integrations.optuna import SurefootSampler
+from surefoot.integrations.optuna_history import TRANSIENT, is_void
+from surefoot.runs.claims import OWNER, RETRY, Claims, myself
+from surefoot.runs.storage import close_storage, open_storage
+
+SPACE = {"a": FloatDistribution(0.0, 1.0)}
+
+
+@pytest.fixture
+def study(tmp_path):
+    storage = open_storage(tmp_path / "s.db", create=True)
+    yield optuna.create_study(storage=storage, study_name="s", sampler=SurefootSampler(SPACE))
+    close_storage(storage)
+
+
+def claims(study, n_evals=5, heartbeat_s=0.1, **me):
+    return Claims(study, SPACE, n_evals, heartbeat_s, me={**myself(), **me})
+
+
+def elsewhere(study, **options):
+    """A worker on another machine."""
+    return claims(study, machine="elsewhere", **options)
+
+
+def states(study):
+    return [t.state.name for t in study.get_trials(deepcopy=False)]
+
+
+def test_a_claim_has_its_parameters_and_its_owner(study):
+    trial = claims(study).claim()
+    (stored,) = study.get_trials(deepcopy=False)
+    assert stored.params == trial.params
+    assert stored.system_attrs[OWNER]["pid"] == os.getpid()
+
+
+def test_no_more_claims_than_the_budget(study):
+    first, second = claims(study, 3), elsewhere(study, n_evals=3)
+    assert [bool(c.claim()) for c in (first, second, first, second, first)] == [True, True, True, False, False]
+
+
+def test_a_claim_beyond_the_budget_is_given_up_even_if_it_was_created(study):
+    one, other = claims(study, 1), elsewhere(study, n_evals=1)
+    assert len(other.trials()) == 0  # which it will remember for a moment
+    assert one.claim() is not None
+    assert other.claim() is None
+    assert is_void(study.get_trials(deepcopy=False)[1])
+
+
+def _dies_holding_a_trial(study):
+    claims(study).claim()
+    os._exit(9)
+
+
+def die(study):
+    process = multiprocessing.get_context("fork").Process(target=_dies_holding_a_trial, args=(study,))
+    process.start()
+    process.join()
+
+
+def test_the_trial_of_a_dead_process_of_this_machine_is_queued_again_at_once(study):
+    die(study)
+    worker = claims(study, n_evals=1)
+    assert worker.recover() == ["trial 0 lost its worker; queued again"]
+    again = worker.claim()
+    assert again.number == 1
+    assert again.params == study.get_trials(deepcopy=False)[0].params
+    assert again.user_attrs[RETRY] == 0
+    assert worker.claim() is None
+
+
+def test_a_point_that_loses_its_worker_twice_is_not_tried_a_third_time(study):
+    die(study)
+    claims(study).recover()
+    die(study)
+    assert claims(study).recover() == ["trial 1 lost its worker a second time; not tried again"]
+    last = study.get_trials(deepcopy=False)[-1]
+    assert (last.state, is_void(last)) == (TrialState.FAIL, False)
+    assert "its worker died" in last.user_attrs[TRANSIENT]
+
+
+def test_a_silent_worker_elsewhere_is_given_up_after_a_while(study):
+    elsewhere(study).claim()
+    observer = claims(study, heartbeat_s=0.05)
+    assert observer.recover() == []
+    time.sleep(0.5)
+    assert observer.recover() == ["trial 0 lost its worker; queued again"]
+
+
+def test_a_worker_elsewhere_that_shows_life_keeps_its_trial(study):
+    other = elsewhere(study, heartbeat_s=0.05)
+    other.claim()
+    observer = claims(study, heartbeat_s=0.05)
+    for _ in range(12):
+        assert observer.recover() == []
+        time.sleep(0.05)
+        other.beat_if_due()
+
+
+def test_a_live_process_of_this_machine_keeps_its_trial(study):
+    claims(study).claim()
+    other = claims(study, pid=os.getppid(), started=_started_of(os.getppid()))
+    assert other.recover() == []
+
+
+def _started_of(pid):
+    from surefoot.runs.claims import _started
+
+    return _started(pid)
+
+
+def test_two_observers_queue_a_lost_trial_once(study):
+    die(study)
+    observers = [claims(study), claims(study)]
+    assert [len(o.recover()) for o in observers] == [1, 0]
+    assert states(study) == ["FAIL", "WAITING"]
+
+
+def test_a_suggestion_waits_for_those_before_it(study):
+    before = optuna.create_trial(state=TrialState.RUNNING, system_attrs={OWNER: {**myself(), "machine": "elsewhere"}})
+    study._storage.create_new_trial(study._study_id, template_trial=before)
+    start = time.monotonic()
+    worker = claims(study, heartbeat_s=0.1)
+    assert worker.claim() is not None  # the other one never publishes a point, and is given up
+    assert time.monotonic() - start > 0.5
+
+
+def test_a_trial_that_was_created_by_a_call_that_failed_is_found(study):
+    worker = claims(study, n_evals=1)
+    worker.claim()
+    worker.held.clear()
+    assert worker.recover() == ["trial 0 lost its worker; queued again"]
+
+
+def test_release_gives_the_point_to_the_next(study):
+    worker = claims(study, n_evals=1)
+    trial = worker.claim()
+    worker.release(trial.number, "interrupted", again=True)
+    assert worker.claim().params == trial.params

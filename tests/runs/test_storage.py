@@ -1,0 +1,107 @@
+"""Storages: which are understood, what is told if not, and that what was reported is on the disk."""
+
+import os
+import shutil
+import sqlite3
+
+import optuna
+import pytest
+
+from surefoot.errors import InvalidInputError
+from surefoot.runs.storage import (
+    close_storage,
+    load_study,
+    make_durable,
+    open_storage,
+    opened,
+    parse_url,
+    shown_url,
+    study_names,
+)
+
+
+@pytest.mark.parametrize(
+    ("place", "shown"),
+    [
+        ("a b.db", "a b.db"),
+        ("sqlite:////x/a.db", "/x/a.db"),
+        ("postgresql://u:secret@h/d", "postgresql://u:***@h/d"),
+        ("postgres://h/d", "postgresql://h/d"),
+    ],
+)
+def test_paths_and_urls_are_understood_and_passwords_not_shown(place, shown):
+    assert shown_url(parse_url(place)) == shown
+
+
+@pytest.mark.parametrize("place", ["mysql://h/d", "sqlite://", "http://x:y:z", "nowhere.db"])
+def test_what_is_not_a_storage_is_an_error(place, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InvalidInputError, match="expected a"):
+        open_storage(place)
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_file_that_is_no_database_is_an_error(tmp_path):
+    (tmp_path / "x.db").write_text("hello, this is not a database at all\n" * 100)
+    with pytest.raises(InvalidInputError, match="not a database"):
+        open_storage(tmp_path / "x.db")
+
+
+def test_a_folder_that_cannot_be_written_is_an_error(tmp_path):
+    with pytest.raises(InvalidInputError, match="unable to open"):
+        open_storage(tmp_path / "nowhere" / "x.db", create=True)
+
+
+def test_a_storage_with_several_studies_wants_a_name(tmp_path):
+    storage = open_storage(tmp_path / "x.db", create=True)
+    for name in ("one", "two"):
+        optuna.create_study(storage=storage, study_name=name)
+    assert study_names(storage) == ["one", "two"]
+    assert load_study(storage, "two").study_name == "two"
+    with pytest.raises(InvalidInputError, match="it has 'one', 'two'; try --study"):
+        load_study(storage)
+    with pytest.raises(InvalidInputError, match="got 'three'"):
+        load_study(storage, "three")
+    close_storage(storage)
+
+
+def test_the_log_is_empty_once_an_end_was_made_durable(tmp_path):
+    storage = open_storage(tmp_path / "x.db", create=True)
+    study = optuna.create_study(storage=storage, study_name="s")
+    study.tell(study.ask(), 1.0)
+    assert os.path.getsize(tmp_path / "x.db-wal") > 0
+    make_durable(storage)
+    assert os.path.getsize(tmp_path / "x.db-wal") == 0
+    close_storage(storage)
+
+
+@pytest.mark.parametrize("keep", [0, 1, 31, 32, 1000, 5000])
+def test_a_truncated_log_loses_nothing_that_was_reported(tmp_path, keep):
+    storage = open_storage(tmp_path / "x.db", create=True)
+    study = optuna.create_study(storage=storage, study_name="s")
+    for value in range(5):
+        study.tell(study.ask(), float(value))
+    make_durable(storage)
+    study.ask().set_user_attr("under", "way")
+    (tmp_path / "copy").mkdir()
+    for name in ("x.db", "x.db-wal"):  # what the disk would hold after a power cut, with a torn log
+        shutil.copy(tmp_path / name, tmp_path / "copy" / name)
+    os.truncate(tmp_path / "copy" / "x.db-wal", min(keep, os.path.getsize(tmp_path / "x.db-wal")))
+    close_storage(storage)
+    with opened(tmp_path / "copy" / "x.db") as found:
+        again = load_study(found)
+        assert [t.value for t in again.trials if t.state.is_finished()] == [0.0, 1.0, 2.0, 3.0, 4.0]
+        again.tell(again.ask(), 5.0)
+
+
+def test_an_end_is_durable_even_while_a_reader_holds_the_log(tmp_path, monkeypatch):
+    monkeypatch.setattr("surefoot.runs.storage.BUSY_TIMEOUT_S", 0.05)
+    storage = open_storage(tmp_path / "x.db", create=True)
+    study = optuna.create_study(storage=storage, study_name="s")
+    reader = sqlite3.connect(tmp_path / "x.db")
+    reader.execute("BEGIN")
+    reader.execute("SELECT * FROM studies").fetchall()
+    study.tell(study.ask(), 1.0)
+    make_durable(storage)
+    reader.close()
+    close_storage(storage)

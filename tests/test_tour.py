@@ -1,0 +1,47 @@
+"""The five-minute tour of docs/running.md works as pasted."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+
+
+def test_the_tour_works_as_pasted(tmp_path):
+    (tour,) = re.findall(r"```sh\n(.*?)```", (ROOT / "docs/running.md").read_text(), re.DOTALL)
+    shutil.copytree(ROOT / "examples/beam", tmp_path / "examples/beam")
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    done = subprocess.run(
+        ["sh", "-e", "-c", tour],
+        cwd=tmp_path,
+        env={**os.environ, "PATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "40 of 40 evaluations" in done.stdout
+    assert "segmentation fault" in done.stdout
+    best = float(re.findall(r"best value\s*│\s*([\d.]+)", done.stdout)[0])
+    assert 168.6 < best < 169.5
+    assert len((tmp_path / "examples/beam/trials.csv").read_text().splitlines()) == 41
+
+
+def test_the_simulator_in_python_agrees_with_the_one_in_c(tmp_path):
+    point = ["--width", "0.05", "--height", "0.2"]
+    value = subprocess.run(
+        [sys.executable, ROOT / "examples/beam/beam.py", *point], capture_output=True, check=True
+    ).stdout
+    crash = subprocess.run(
+        [sys.executable, ROOT / "examples/beam/beam.py", "--width", "0.05", "--height", "0.06"],
+        capture_output=True,
+        check=False,
+    )
+    assert crash.returncode < 0
+    compiler = shutil.which("cc")
+    if compiler is not None:
+        subprocess.run([compiler, "-o", tmp_path / "beam", ROOT / "examples/beam/beam.c"], check=True)
+        assert subprocess.run([tmp_path / "beam", *point], capture_output=True, check=True).stdout == value
