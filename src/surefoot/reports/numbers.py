@@ -1,0 +1,50 @@
+"""Numbers and durations as a person writes them."""
+
+from __future__ import annotations
+
+import math
+import platform
+from importlib import metadata
+
+_SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+MINUS = "\N{MINUS SIGN}"
+NARROW = "\N{NARROW NO-BREAK SPACE}"
+
+
+def number(value: float, digits: int = 6) -> str:
+    """A number with so many significant digits: 0.3979, −12.5, 2.6 × 10⁻⁵."""
+    if not math.isfinite(value):
+        return "–" if math.isnan(value) else ("∞" if value > 0 else f"{MINUS}∞")
+    mantissa, _, exponent = f"{value:.{digits}g}".partition("e")
+    mantissa = mantissa.replace("-", MINUS)
+    return f"{mantissa} × 10{str(int(exponent)).translate(_SUPERSCRIPTS)}" if exponent else mantissa
+
+
+def grouped(value: float, step: float = 1.0) -> str:
+    """A large number rounded to a multiple of `step`, digits in groups of three: 260 000."""
+    return f"{round(value / step) * step:,.0f}".replace(",", NARROW).replace("-", MINUS)
+
+
+def duration(seconds: float) -> str:
+    """A time with a unit that suits it: 12 ms, 3.4 s, 5 min 20 s, 3 h 5 min."""
+    if not math.isfinite(seconds):
+        return "–"
+    if seconds < 1.0:
+        return f"{1e3 * seconds:.3g} ms"
+    if seconds < 99.95:
+        return f"{seconds:.3g} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 100:
+        return f"{minutes} min {rest} s"
+    return f"{minutes // 60} h {minutes % 60} min"
+
+
+def versions(*packages: str) -> list[tuple[str, str]]:
+    """Python and the named packages, those that are installed."""
+    found = [("Python", platform.python_version())]
+    for package in packages:
+        try:
+            found.append((package, metadata.version(package)))
+        except metadata.PackageNotFoundError:
+            continue
+    return found
