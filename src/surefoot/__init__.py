@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from surefoot.optimize.parameters import Categorical, Integer, Real
     from surefoot.optimize.result import Result
     from surefoot.optimize.space import Space
+    from surefoot.reports.optimization import write_report
 
 __version__ = "0.1.0"
 
@@ -33,6 +34,7 @@ _HOMES = {
     "Space": "surefoot.optimize.space",
     "minimize": "surefoot.optimize.minimize",
     "register_policy": "surefoot.acquisition.registry",
+    "write_report": "surefoot.reports.optimization",
 }
 
 __all__ = [
@@ -47,6 +49,7 @@ __all__ = [
     "__version__",
     "minimize",
     "register_policy",
+    "write_report",
 ]
 
 

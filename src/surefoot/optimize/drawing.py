@@ -20,13 +20,18 @@ _N_SLICE = 120  # points along a real parameter
 _MAX_MARKS = 24  # integers drawn one by one; more are drawn as a curve
 
 
+def best_so_far(result: Result) -> np.ndarray:
+    """The best value after each evaluation, (n,); NaN before the first success."""
+    best = np.minimum.accumulate(np.where(result.history.ok, result.sign * result.func_vals, np.inf))
+    return np.where(np.isfinite(best), result.sign * best, np.nan)
+
+
 def draw_convergence(ax: Any, result: Result) -> None:
     """Every evaluation, the best so far, and the failures along the bottom."""
     number = np.arange(1, result.nfev + 1)
     y, ok = result.func_vals, result.history.ok
-    best = result.sign * np.minimum.accumulate(np.where(ok, result.sign * y, np.inf))
     ax.plot(number[ok], y[ok], "o", ms=3.5, color="0.6", label="evaluation")
-    ax.plot(number, np.where(np.isfinite(best), best, np.nan), color="C0", lw=1.8, label="best so far")
+    ax.plot(number, best_so_far(result), color="C0", lw=1.8, label="best so far", drawstyle="steps-post")
     if result.n_failures:
         floor = np.full(result.n_failures, 0.02)
         ax.plot(
@@ -38,6 +43,15 @@ def draw_convergence(ax: Any, result: Result) -> None:
         ax.set_yscale("symlog", linthresh=max(1e-12, float(np.percentile(np.abs(values), 50))))
     ax.axvline(min(result.settings.n_init, result.nfev) + 0.5, color="0.8", lw=1, ls="--", zorder=0)
     ax.set(xlabel="evaluation", ylabel="value")
+
+
+def draw_gap(ax: Any, result: Result) -> None:
+    """How far the best so far was from the best of all, on a logarithmic scale: it ends where the best was found."""
+    gap = result.sign * (best_so_far(result) - result.fun)
+    number = np.arange(1, result.nfev + 1)
+    ax.plot(number, np.where(gap > 0.0, gap, np.nan), color="C0", lw=1.8, drawstyle="steps-post")
+    ax.set_yscale("log")
+    ax.set(xlabel="evaluation", ylabel="distance to the best", xlim=(1, max(2, result.nfev)))
 
 
 def axis_values(result: Result, i: int, n: int) -> list[Any]:
@@ -81,7 +95,8 @@ def draw_slice(ax: Any, result: Result, i: int) -> None:
         ax.plot(t, mean, color="C0", lw=1.5)
     if result.model.learns_failures:
         twin = ax.twinx()
-        twin.plot(t, result.success_probability(points), color="C3", lw=1, ls=":", marker="." if marks else "")
+        style = {"ls": "", "marker": "."} if marks else {"ls": ":", "lw": 1}
+        twin.plot(t, result.success_probability(points), color="C3", **style)
         twin.set(ylim=(-0.02, 1.02), yticks=[0, 1])
         twin.tick_params(labelsize=7, colors="C3")
     if result.space.d == 1 and not isinstance(p, Categorical):

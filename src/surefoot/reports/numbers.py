@@ -8,21 +8,41 @@ from importlib import metadata
 
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 MINUS = "\N{MINUS SIGN}"
-NARROW = "\N{NARROW NO-BREAK SPACE}"
+NO_BREAK = "\N{NO-BREAK SPACE}"
 
 
 def number(value: float, digits: int = 6) -> str:
     """A number with so many significant digits: 0.3979, −12.5, 2.6 × 10⁻⁵."""
     if not math.isfinite(value):
         return "–" if math.isnan(value) else ("∞" if value > 0 else f"{MINUS}∞")
-    mantissa, _, exponent = f"{value:.{digits}g}".partition("e")
-    mantissa = mantissa.replace("-", MINUS)
+    return _tidy(f"{value:.{digits}g}")
+
+
+def power(value: float) -> str:
+    """A tick of a logarithmic axis: 0.1, 20, 10⁵."""
+    text = number(value, 3)
+    return text.replace("1 × 10", "10") if text.lstrip(MINUS).startswith("1 × 10") else text
+
+
+def significant(value: float, digits: int = 3) -> str:
+    """A number with just so many significant digits, zeros kept, for columns: 1.90, 35.0."""
+    return number(value, digits) if not math.isfinite(value) else _tidy(f"{value:#.{digits}g}")
+
+
+def _tidy(text: str) -> str:
+    mantissa, _, exponent = text.partition("e")
+    mantissa = mantissa.rstrip(".").replace("-", MINUS)
     return f"{mantissa} × 10{str(int(exponent)).translate(_SUPERSCRIPTS)}" if exponent else mantissa
 
 
-def grouped(value: float, step: float = 1.0) -> str:
-    """A large number rounded to a multiple of `step`, digits in groups of three: 260 000."""
-    return f"{round(value / step) * step:,.0f}".replace(",", NARROW).replace("-", MINUS)
+def fixed(value: float, places: int) -> str:
+    """A number with so many decimals."""
+    return f"{value:.{places}f}".replace("-", MINUS)
+
+
+def percent(share: float, places: int = 0) -> str:
+    """A share in per cent: 22 %."""
+    return f"{100 * share:.{places}f}{NO_BREAK}%"
 
 
 def duration(seconds: float) -> str:

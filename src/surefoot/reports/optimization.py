@@ -6,6 +6,7 @@ import json
 import math
 import os
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import fields
 from datetime import datetime
 from pathlib import Path
@@ -14,11 +15,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from surefoot import __version__
-from surefoot.optimize.drawing import best_values, draw_convergence, draw_slice, draw_success, mappable
+from surefoot.optimize.drawing import best_so_far, best_values, draw_convergence, draw_gap, draw_slice, mappable
 from surefoot.optimize.parameters import Categorical, Integer, Parameter
-from surefoot.reports.numbers import duration, number, versions
+from surefoot.reports.numbers import duration, number, percent, versions
 from surefoot.reports.page import Block, Code, Facts, Figure, Note, Section, Table, Text, render, write
-from surefoot.reports.svg import drawing
+from surefoot.reports.success import success_drawing
+from surefoot.reports.svg import PALETTE, drawing
 
 if TYPE_CHECKING:
     from surefoot.optimize.history import Evaluation
@@ -27,7 +29,6 @@ if TYPE_CHECKING:
 _MAX_SLICES = 12
 _MAX_REASONS = 20
 _N_BEST = 10
-_GRID = 48  # of the map of P(success)
 
 
 def write_report(result: Result, path: str | os.PathLike[str], *, title: str = "Optimization report") -> Path:
@@ -63,7 +64,7 @@ def _outcome(result: Result) -> list[Block]:
     if not result.nfev:
         return [Note("Nothing has been evaluated yet.")]
     n, failed = result.nfev, result.n_failures
-    counts = ("Evaluations", str(n), f"{failed} failed ({failed / n:.0%})" if failed else "none failed")
+    counts = ("Evaluations", str(n), f"{failed} failed ({percent(failed / n)})" if failed else "none failed")
     if not result.success:
         return [
             Facts([counts]),
@@ -82,7 +83,7 @@ def _outcome(result: Result) -> list[Block]:
         blocks.append(Note("The best point lies on a bound: a better one may lie beyond it. Consider wider bounds."))
     exact = dict(zip(result.space.names, best, strict=True))
     blocks.append(Text("With all digits, to copy:"))
-    blocks.append(Code(json.dumps(exact, default=str, ensure_ascii=False), "The best point as JSON"))
+    blocks.append(Code(json.dumps(exact, default=str, ensure_ascii=False, indent=2), "The best point as JSON"))
     return blocks
 
 
@@ -104,7 +105,7 @@ def _position(p: Parameter, value: Any) -> str:
     share = p.encode(value)[0]
     if share in (0.0, 1.0):
         return "lower bound" if share == 0.0 else "upper bound"
-    return f"{share:.0%}"
+    return percent(share)
 
 
 # --- how
@@ -118,15 +119,22 @@ def _convergence(result: Result) -> list[Block]:
         f"point{'s' * (design != 1)} spread evenly.{marked}"
     )
 
-    def draw(figure: Any) -> None:
-        ax = figure.add_subplot()
-        draw_convergence(ax, result)
-        ax.yaxis.grid(True, color="#d8dee6", lw=0.6)
-        ax.set_axisbelow(True)
+    def with_grid(draw_on: Callable[[Any, Result], None]) -> Callable[[Any], None]:
+        def draw(figure: Any) -> None:
+            ax = figure.add_subplot()
+            draw_on(ax, result)
+            ax.yaxis.grid(True, color=PALETTE["rule"], lw=0.6)
+            ax.set_axisbelow(True)
+
+        return draw
 
     best = number(result.fun) if result.success else "none"
     alt = f"Convergence over {result.nfev} evaluations, best value {best}, {result.n_failures} failed"
-    blocks: list[Block] = [Figure([drawing(draw, (7.4, 3.1), alt)], caption)]
+    drawings = [drawing(with_grid(draw_convergence), (4.15, 2.9), alt)]
+    if result.success and (result.sign * (best_so_far(result) - result.fun) > 0.0).any():
+        drawings.append(drawing(with_grid(draw_gap), (4.15, 2.9), "Distance of the best so far to the best of all"))
+        caption += " Right: how far the best so far was from the best of all; the line ends where that was found."
+    blocks: list[Block] = [Figure(drawings, caption, columns=2)]
     if result.success:
         blocks.append(_best_table(result))
     return blocks
@@ -148,6 +156,8 @@ def _slices(result: Result) -> list[Block]:
     relevance = result.model.relevance()
     order = [int(i) for i in np.argsort(-relevance, kind="stable")[:_MAX_SLICES]]
     names = result.space.names
+    columns = 3 if len(order) > 2 else 2
+    size = (2.75, 1.95) if columns == 3 else (4.15, 2.6)
     drawings = []
     for i in order:
 
@@ -155,7 +165,7 @@ def _slices(result: Result) -> list[Block]:
             draw_slice(figure.add_subplot(), result, i)
 
         alt = f"Predicted value along {names[i]}, the other parameters at the best point"
-        drawings.append(drawing(draw, (3.3, 2.3), alt))
+        drawings.append(drawing(draw, size, alt))
     d = result.space.d
     order_text = ", the most relevant first" if d > 1 else ""
     some = f" The {len(order)} most relevant of {d} parameters are shown." if d > len(order) else ""
@@ -163,12 +173,12 @@ def _slices(result: Result) -> list[Block]:
         " Dotted red, right-hand scale: the probability that an evaluation succeeds." * result.model.learns_failures
     )
     caption = (
-        f"The Gaussian process along each parameter through the best point (circle){order_text}: mean and a band of two standard "
-        f"deviations. Where the band is wide, little is known.{learned}{some}"
+        f"The Gaussian process along each parameter through the best point (circle){order_text}: mean and a band of "
+        f"two standard deviations. Where the band is wide, little is known.{learned}{some}"
     )
     noise = result.model.noise_sd
     text = f"Estimated standard deviation of the noise of one evaluation: {number(noise, 3)}."
-    return [Figure(drawings, caption, columns=3 if len(drawings) > 2 else 2), Text(text)]
+    return [Figure(drawings, caption, columns=columns), Text(text)]
 
 
 # --- what failed
@@ -219,15 +229,6 @@ def _success_map(result: Result) -> list[Block]:
     i, j = sorted(numeric)
     names, best = result.space.names, best_values(result)
 
-    def draw(figure: Any) -> None:
-        ax = figure.add_subplot()
-        mesh = draw_success(ax, result, i, j, [best], _GRID)
-        ax.plot([best[i]], [best[j]], "*", ms=13, color="gold", mec="0.2", clip_on=False)
-        bar = figure.colorbar(mesh, ax=ax, ticks=[0, 0.25, 0.5, 0.75, 1])
-        bar.outline.set_visible(False)
-        bar.set_label("probability of success")
-        figure.legend(loc="outside upper left", ncols=2)
-
     others = [f"{name} = {_value(v)}" for k, (name, v) in enumerate(zip(names, best, strict=True)) if k not in (i, j)]
     held = (
         f", the others held at the best point ({', '.join(others[:6])}{', …' if len(others) > 6 else ''})"
@@ -235,11 +236,10 @@ def _success_map(result: Result) -> list[Block]:
         else ""
     )
     caption = (
-        f"Learned probability that an evaluation succeeds, over {names[i]} and {names[j]}{held}. Dots succeeded, crosses failed "
-        "(all evaluations, seen along the other parameters); the star is the best point."
+        f"Learned probability that an evaluation succeeds, over {names[i]} and {names[j]}{held}. Dots succeeded, "
+        "crosses failed (all evaluations, seen along the other parameters); the star is the best point."
     )
-    alt = f"Map of the probability of success over {names[i]} and {names[j]}"
-    return [Figure([drawing(draw, (6.0, 4.2), alt)], caption)]
+    return [Figure([success_drawing(result, i, j, best, (names[i], names[j]))], caption)]
 
 
 # --- time, settings

@@ -9,7 +9,7 @@ from __future__ import annotations
 import html
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -142,8 +142,9 @@ def _block(block: Block) -> str:
     match block:
         case Text(text):
             return f"<p>{escape(text)}</p>"
-        case Note(text, title, kind):
-            return f'<aside class="note {kind}"><p><strong>{escape(title)}.</strong> {escape(text)}</p></aside>'
+        case Note():
+            strong = f"<strong>{escape(block.title)}.</strong>"
+            return f'<aside class="note {block.kind}"><p>{strong} {escape(block.text)}</p></aside>'
         case Facts(facts):
             items = (
                 f"<div><dt>{escape(a)}</dt><dd>{escape(b)}<small>{escape(c)}</small></dd></div>" for a, b, c in facts
@@ -153,8 +154,8 @@ def _block(block: Block) -> str:
             return _table(block)
         case Figure(drawings, caption, columns):
             inside = "".join(f"<div>{drawing}</div>" for drawing in drawings)
-            kind = f"drawings columns-{min(columns, 3)}"
-            return f'<figure><div class="{kind}">{inside}</div><figcaption>{escape(caption)}</figcaption></figure>'
+            grid = f'<div class="drawings columns-{min(columns, 3)}">{inside}</div>'
+            return f"<figure>{grid}<figcaption>{escape(caption)}</figcaption></figure>"
         case Code(text, label):
             return f'<pre tabindex="0" aria-label="{escape(label)}"><code>{escape(text)}</code></pre>'
         case References(entries):
@@ -162,21 +163,18 @@ def _block(block: Block) -> str:
 
 
 def _table(table: Table) -> str:
-    def row(cells: Iterable[object], tag: str) -> str:
-        return "".join(_cell(cell, tag, "" if i in table.left else "number") for i, cell in enumerate(cells))
-
-    head = row(table.header, 'th scope="col"')
-    body = "\n".join(f"<tr>{row(cells, 'td')}</tr>" for cells in table.rows)
+    kinds = ["" if i in table.left else ' class="number"' for i in range(len(table.header))]
+    head = "".join(f'<th scope="col"{kind}>{escape(cell)}</th>' for cell, kind in zip(table.header, kinds, strict=True))
+    rows = []
+    for cells in table.rows:
+        first, *others = (f"{kind}>{escape(cell)}</" for cell, kind in zip(cells, kinds, strict=True))
+        rows.append(f'<tr><th scope="row"{first}th>' + "".join(f"<td{cell}td>" for cell in others) + "</tr>")
+    body, caption = "\n".join(rows), escape(table.caption)
     # the wrapper scrolls where a table is wider than the page; tabindex lets the keyboard scroll it
     return (
-        f'<div class="table" tabindex="0" role="group" aria-label="{escape(table.caption)}"><table>'
-        f"<caption>{escape(table.caption)}</caption>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody></table></div>"
+        f'<div class="table" tabindex="0" role="group" aria-label="{caption}"><table>\n'
+        f"<caption><span>{caption}</span></caption>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table></div>"
     )
-
-
-def _cell(cell: object, tag: str, kind: str) -> str:
-    name = tag.split()[0]
-    return f"<{tag}{f' class={chr(34)}{kind}{chr(34)}' if kind else ''}>{escape(cell)}</{name}>"
 
 
 def _reference(entry: tuple[str, str]) -> str:

@@ -1,7 +1,7 @@
 """Matplotlib figures as SVG inside a page: text stays text, ids are unique, colours follow the page's scheme.
 
-Colours   A drawing is made in the light palette below; on output each of its colours becomes the style sheet's variable of
-          that name, so that the figure turns with the page (dark screens, paper). Other colours stay as they are.
+Colours   A drawing is made in the light palette below; on output each of its colours becomes the style sheet's variable
+          of that name, so that the figure turns with the page (dark screens, paper). Other colours stay.
 """
 
 from __future__ import annotations
@@ -10,11 +10,12 @@ import io
 import itertools
 import re
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
 from surefoot.errors import MissingExtraError
+from surefoot.reports.numbers import power
 from surefoot.reports.page import Html, escape
 
 PALETTE = {  # as in page.css
@@ -32,14 +33,13 @@ _STYLE = {
     "axes.edgecolor": PALETTE["muted"],
     "axes.labelcolor": PALETTE["muted"],
     "axes.titlesize": 9.5,
-    "axes.titleweight": "semibold",
+    "axes.titleweight": "bold",
     "axes.titlelocation": "left",
     "axes.linewidth": 0.7,
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.facecolor": "none",
-    "axes.formatter.use_mathtext": True,
-    "axes.formatter.limits": (-4, 5),
+    "axes.formatter.limits": (-4, 6),
     "figure.facecolor": "none",
     "savefig.facecolor": "none",
     "xtick.color": PALETTE["muted"],
@@ -69,8 +69,14 @@ def _style() -> Iterator[None]:
         yield
 
 
-def drawing(draw: Callable[[Any], None], size: tuple[float, float], alt: str) -> Html:
-    """The SVG of a figure of that size (inches) filled by `draw`; `alt` tells what it shows to who cannot see it."""
+def drawing(
+    draw: Callable[[Any], None], size: tuple[float, float], alt: str, *, margins: Mapping[str, float] | None = None
+) -> Html:
+    """The SVG of a figure of that size (inches) filled by `draw`; `alt` tells what it shows to who cannot see it.
+
+    margins: left, right, bottom, top of the axes as shares of the figure, so that drawings side by side are aligned;
+    default: as little as the labels need.
+    """
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
@@ -78,11 +84,29 @@ def drawing(draw: Callable[[Any], None], size: tuple[float, float], alt: str) ->
             "expected matplotlib for the figures of a report; it is not installed; try pip install 'surefoot[plots]'"
         ) from error
     with _style():
-        figure = Figure(figsize=size, layout="constrained")
+        figure = Figure(figsize=size, layout=None if margins else "constrained")
+        if margins:
+            figure.subplots_adjust(**margins)
         draw(figure)
+        _plain_log_ticks(figure)
         buffer = io.StringIO()
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
     return inline(buffer.getvalue(), f"d{next(_numbers)}", alt)
+
+
+def _plain_log_ticks(figure: Any) -> None:
+    """Powers of ten as plain text: Matplotlib would typeset them with the widths of its own font."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    for ax in figure.axes:
+        for axis in (ax.xaxis, ax.yaxis):
+            if axis.get_scale() not in ("log", "symlog"):
+                continue
+            low, high = sorted(axis.get_view_interval())
+            if axis.get_scale() == "log" and high < 20.0 * low:
+                axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+            axis.set_major_formatter(FuncFormatter(lambda value, _: power(value)))
+            axis.set_minor_formatter(NullFormatter())
 
 
 def inline(svg: str, prefix: str, alt: str) -> Html:
@@ -96,8 +120,11 @@ def inline(svg: str, prefix: str, alt: str) -> Html:
         svg = re.sub(what, "", svg, flags=re.DOTALL)
     svg = re.sub("<[^>]+>", lambda tag: _page_tag(tag.group(), prefix), svg)
     opening, rest = svg.split(">", 1)
-    box = re.search(r'viewBox="[^"]*"', opening)
-    start = f'<svg {box.group() if box else ""} role="img" aria-labelledby="{prefix}-alt">'
+    width, height = re.findall(r"[\d.]+", re.findall(r'viewBox="([^"]*)"', opening)[0])[2:]  # points
+    start = (
+        f'<svg viewBox="0 0 {width} {height}" style="max-width: {float(width) / 72:.2f}in" role="img" '
+        f'aria-labelledby="{prefix}-alt">'
+    )
     return Html(f'{start}<title id="{prefix}-alt">{escape(alt)}</title>{rest}'.strip())
 
 
