@@ -1,6 +1,8 @@
 """A patient whose every number is known: one real simulation, all else drawn here; no inference is run."""
 
+import dataclasses
 import math
+from html.parser import HTMLParser
 
 import numpy as np
 import pytest
@@ -78,3 +80,49 @@ def inference(beat: Waveforms) -> Inference:
         versions={"surefoot": "0.1.0", "numpy": np.__version__},
         duration_s=41.2,
     )
+
+
+@pytest.fixture(scope="session")
+def small(inference: Inference) -> Inference:
+    """The same with two signals, whose report takes a third of the time."""
+    names = ("p_MPA", "q_MPA")
+    residuals = tuple(r for r in inference.residuals if r.name in names)
+    return dataclasses.replace(inference, data=inference.data.select(names), residuals=residuals)
+
+
+# --- reading a page
+
+
+class Reading(HTMLParser):
+    """What a page holds: tags with their attributes, and the text under them."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str]]] = []
+        self.words: dict[str, list[str]] = {}
+        self._open: list[str] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list) -> None:
+        self.tags.append((tag, {name: value or "" for name, value in attrs}))
+        self._open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        while self._open and self._open.pop() != tag:
+            pass
+
+    def handle_data(self, data: str) -> None:
+        for tag in set(self._open):
+            self.words.setdefault(tag, []).append(data)
+
+    @property
+    def ids(self) -> list[str]:
+        return [attributes["id"] for _, attributes in self.tags if "id" in attributes]
+
+    def text(self, tag: str = "body") -> str:
+        return " ".join(" ".join(self.words.get(tag, [])).split())
+
+
+@pytest.fixture(scope="session")
+def read():
+    return Reading

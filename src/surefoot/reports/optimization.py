@@ -199,8 +199,9 @@ def _failures(result: Result) -> list[Block]:
     ]
     lost = sum(e.status == "transient" for e in result.history.evaluations)
     if lost:
+        verb = "was" if lost == 1 else "were"
         blocks.append(
-            Text(f"{lost} of them were lost for reasons of the machine, not of the point, and teach the model nothing.")
+            Text(f"{lost} of them {verb} lost to the machine, not to the point, and the model does not learn from it.")
         )
     if result.success:
         blocks.extend(_success_map(result))

@@ -7,6 +7,7 @@ unless it is `Html`, which only this package makes.
 from __future__ import annotations
 
 import html
+import itertools
 import os
 import re
 from collections.abc import Sequence
@@ -17,6 +18,7 @@ from typing import Literal
 
 from surefoot.errors import InvalidInputError
 
+DRAWING = "surefoot-drawing"  # begins all ids of a drawing; on a page each drawing gets a number instead
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")  # no HTML page may hold these
 
 
@@ -105,6 +107,8 @@ def render(title: str, lead: str, sections: Sequence[Section], footer: str) -> s
     """The whole page."""
     style = resources.files("surefoot.reports").joinpath("page.css").read_text(encoding="utf-8")
     body = "\n".join(_section(number, section) for number, section in enumerate(sections, 1))
+    numbers = itertools.count(1)
+    body = re.sub("<svg.*?</svg>", lambda svg: svg.group().replace(DRAWING, f"d{next(numbers)}"), body, flags=re.DOTALL)
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'

@@ -7,7 +7,6 @@ Colours   A drawing is made in the light palette below; on output each of its co
 from __future__ import annotations
 
 import io
-import itertools
 import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping
@@ -16,17 +15,17 @@ from typing import Any
 
 from surefoot.errors import MissingExtraError
 from surefoot.reports.numbers import power
-from surefoot.reports.page import Html, escape
+from surefoot.reports.page import DRAWING, Html, escape
 
 PALETTE = {  # as in page.css
     "ink": "#1d2733", "muted": "#5c6877", "rule": "#d8dee6", "paper": "#ffffff",
     "blue": "#1f5f9e", "orange": "#b8651b", "teal": "#23807a", "red": "#b23a2e", "violet": "#6f4fa0", "dots": "#9aa4b0",
 }  # fmt: skip
 _VARIABLES = {colour: f"var(--{name})" for name, colour in PALETTE.items()}
-_numbers = itertools.count(1)  # drawings in this process; two on one page must not share ids
 
 _STYLE = {
     "svg.fonttype": "none",
+    "svg.hashsalt": "surefoot",  # the same drawing gives the same ids
     "font.family": "sans-serif",
     "font.size": 9.0,
     "text.color": PALETTE["ink"],
@@ -91,7 +90,7 @@ def drawing(
         _plain_log_ticks(figure)
         buffer = io.StringIO()
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
-    return inline(buffer.getvalue(), f"d{next(_numbers)}", alt)
+    return inline(buffer.getvalue(), alt)
 
 
 def _plain_log_ticks(figure: Any) -> None:
@@ -109,8 +108,8 @@ def _plain_log_ticks(figure: Any) -> None:
             axis.set_minor_formatter(NullFormatter())
 
 
-def inline(svg: str, prefix: str, alt: str) -> Html:
-    """A stand-alone SVG as an element of a page."""
+def inline(svg: str, alt: str) -> Html:
+    """A stand-alone SVG as an element of a page, which gives its ids a number (see `page.render`)."""
     svg = svg[svg.index("<svg") :]
     for what in (
         "<metadata>.*?</metadata>",
@@ -118,18 +117,18 @@ def inline(svg: str, prefix: str, alt: str) -> Html:
         "<!--.*?-->",
     ):  # a style would apply to the whole page
         svg = re.sub(what, "", svg, flags=re.DOTALL)
-    svg = re.sub("<[^>]+>", lambda tag: _page_tag(tag.group(), prefix), svg)
+    svg = re.sub("<[^>]+>", lambda tag: _page_tag(tag.group()), svg)
     opening, rest = svg.split(">", 1)
     width, height = re.findall(r"[\d.]+", re.findall(r'viewBox="([^"]*)"', opening)[0])[2:]  # points
     start = (
         f'<svg viewBox="0 0 {width} {height}" style="max-width: {float(width) / 72:.2f}in" role="img" '
-        f'aria-labelledby="{prefix}-alt">'
+        f'aria-labelledby="{DRAWING}-alt">'
     )
-    return Html(f'{start}<title id="{prefix}-alt">{escape(alt)}</title>{rest}'.strip())
+    return Html(f'{start}<title id="{DRAWING}-alt">{escape(alt)}</title>{rest}'.strip())
 
 
-def _page_tag(tag: str, prefix: str) -> str:
+def _page_tag(tag: str) -> str:
     """A tag (never text: that is the user's) with ids of its own and the page's colours."""
-    tag = re.sub(r'\sid="', f' id="{prefix}-', tag)
-    tag = tag.replace('href="#', f'href="#{prefix}-').replace("url(#", f"url(#{prefix}-")
+    tag = re.sub(r'\sid="', f' id="{DRAWING}-', tag)
+    tag = tag.replace('href="#', f'href="#{DRAWING}-').replace("url(#", f"url(#{DRAWING}-")
     return re.sub("#[0-9a-f]{6}", lambda colour: _VARIABLES.get(colour.group(), colour.group()), tag)

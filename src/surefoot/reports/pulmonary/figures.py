@@ -163,4 +163,4 @@ def _pair(samples: np.ndarray, i: int, j: int, correlation: float, at: np.ndarra
 
     names = f"{INDICATORS[i].words.lower()} and {INDICATORS[j].words.lower()}"
     alt = f"Plausible values of {names}, correlation {correlation:.2f}"
-    return drawing(draw, (THIRD_WIDTH_IN, 2.25), alt, margins={"left": 0.25, "right": 0.96, "bottom": 0.2, "top": 0.97})
+    return drawing(draw, (THIRD_WIDTH_IN, 2.25), alt)
