@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from surefoot.optimize.parameters import Categorical, Integer, Real
     from surefoot.optimize.result import Result
     from surefoot.optimize.space import Space
-    from surefoot.reports.optimization import write_report
 
 __version__ = "0.1.0"
 
@@ -34,7 +33,7 @@ _HOMES = {
     "Space": "surefoot.optimize.space",
     "minimize": "surefoot.optimize.minimize",
     "register_policy": "surefoot.acquisition.registry",
-    "write_report": "surefoot.reports.optimization",
+    "write_report": "surefoot.reports.optimization",  # not among the imports above: lower layers import this module
 }
 
 __all__ = [

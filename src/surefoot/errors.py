@@ -32,6 +32,10 @@ class WorkersLostError(SurefootError):
     """The executor broke: it takes no more work, and what was under way is lost (not learned from)."""
 
 
+class StorageLostError(SurefootError):
+    """The storage of a run does not answer any more; everything reported is kept, and the run can be continued."""
+
+
 class MissingExtraError(SurefootError, ImportError):
     """An optional dependency is needed; the message names the extra to install."""
 

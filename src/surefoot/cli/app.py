@@ -6,7 +6,12 @@ from rich.markup import escape
 
 import surefoot
 from surefoot.cli import pulmonary, study
+from surefoot.cli.dashboard import dashboard
+from surefoot.cli.export import export
+from surefoot.cli.list import list_studies
 from surefoot.cli.problems import problems
+from surefoot.cli.run import run
+from surefoot.cli.show import show
 from surefoot.errors import SurefootError
 
 app = typer.Typer(
@@ -32,6 +37,11 @@ def _root(
     """Bayesian optimization for expensive simulators that crash."""
 
 
+app.command()(run)
+app.command(name="list")(list_studies)
+app.command()(show)
+app.command()(export)
+app.command()(dashboard)
 app.command()(problems)
 
 

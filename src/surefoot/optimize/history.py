@@ -45,6 +45,19 @@ class Warmth:
     failures: FitState | None = None
     failures_by: str = ""  # the failure model that `failures` belongs to: its hyperparameters mean nothing to another
 
+    def to_json(self) -> dict[str, Any]:
+        """What JSON can hold."""
+        return {
+            "objective": _dump(self.objective),
+            "failures": _dump(self.failures),
+            "failures_by": self.failures_by,
+        }
+
+    @classmethod
+    def from_json(cls, fields: dict[str, Any]) -> Warmth:
+        """Read what `to_json` gave; ValueError, KeyError or TypeError if it did not."""
+        return cls(_parse(fields["objective"]), _parse(fields["failures"]), failures_by=str(fields["failures_by"]))
+
 
 @dataclass(frozen=True)
 class History:
@@ -86,11 +99,7 @@ class History:
         document = {
             "format": _FORMAT,
             "evaluations": [asdict(e) for e in self.evaluations],
-            "warmth": {
-                "objective": _dump(self.warmth.objective),
-                "failures": _dump(self.warmth.failures),
-                "failures_by": self.warmth.failures_by,
-            },
+            "warmth": self.warmth.to_json(),
         }
         try:
             text = json.dumps(document)
@@ -118,9 +127,7 @@ class History:
                 raise KeyError(document["format"])
             rows = document["evaluations"]
             evaluations = tuple(Evaluation(**{**row, "x": tuple(row["x"])}) for row in rows)
-            warmth = document["warmth"]
-            states = _parse(warmth["objective"]), _parse(warmth["failures"])
-            return cls(evaluations, Warmth(*states, failures_by=str(warmth["failures_by"])))
+            return cls(evaluations, Warmth.from_json(document["warmth"]))
         except (ValueError, KeyError, TypeError) as error:
             raise InvalidInputError(
                 f"expected a file written by History.save; got {str(path)!r}, which is not ({error}); "

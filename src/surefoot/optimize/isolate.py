@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import Any
 
-_GRACE_S = 0.5  # between the polite signal and the final one
+GRACE_S = 0.5  # between the polite signal and the final one
 
 
 @dataclass(frozen=True)
@@ -38,11 +38,7 @@ def exception_outcome(error: BaseException) -> Outcome:
 def _child(pipe: Connection, function: Callable[[Any], Any], argument: Any, memory_limit_mb: float | None) -> None:
     os.setsid()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which then stops us
-    if memory_limit_mb is not None:
-        import resource
-
-        limit = int(memory_limit_mb * 2**20) + _address_space_now()
-        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+    limit_memory(memory_limit_mb)
     try:
         outcome = Outcome(value=function(argument))
     except BaseException as error:  # SystemExit too: it ends this evaluation, not the run
@@ -52,6 +48,15 @@ def _child(pipe: Connection, function: Callable[[Any], Any], argument: Any, memo
     except Exception as error:  # the value cannot be sent: not a number, then
         pipe.send(Outcome(reason=f"the function returned {type(outcome.value).__name__}, not a number ({error})"))
     pipe.close()
+
+
+def limit_memory(added_mb: float | None) -> None:
+    """Let this process take no more than so much memory in addition to what it has."""
+    if added_mb is not None:
+        import resource
+
+        limit = int(added_mb * 2**20) + _address_space_now()
+        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
 
 
 def _address_space_now() -> int:
@@ -80,25 +85,31 @@ def call_in_process(
         try:
             outcome: Outcome = receiver.recv()
         except EOFError:  # the child died without a word
-            child.join(_GRACE_S)
-            return Outcome(reason=_death(child.exitcode), exception_names=("death",))
+            child.join(GRACE_S)
+            return Outcome(reason=death(child.exitcode), exception_names=("death",))
         return outcome
     finally:
         receiver.close()
         _stop(child)
 
 
-def _death(exit_code: int | None) -> str:
+def death(exit_code: int | None) -> str:
+    """Why a process died, from its exit code as `multiprocessing` and `subprocess` give it."""
     if exit_code is None:
         return "the process closed its connection without a result"
     if exit_code >= 0:
         return f"the process exited with status {exit_code} and no result (os._exit?)"
-    try:
-        name = signal.Signals(-exit_code).name
-    except ValueError:
-        name = f"signal {-exit_code}"
+    name = signal_name(-exit_code)
     hint = {"SIGKILL": " (out of memory?)", "SIGSEGV": " (segmentation fault)"}.get(name, "")
     return f"the process was killed by {name}{hint}"
+
+
+def signal_name(number: int) -> str:
+    """SIGSEGV for 11."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
 
 
 def _stop(child: Any) -> None:
@@ -106,7 +117,7 @@ def _stop(child: Any) -> None:
     for sig in (signal.SIGTERM, signal.SIGKILL):
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(child.pid, sig)
-        deadline = time.monotonic() + _GRACE_S
+        deadline = time.monotonic() + GRACE_S
         while child.is_alive() and time.monotonic() < deadline:
             child.join(0.01)
         if sig == signal.SIGTERM and not child.is_alive():

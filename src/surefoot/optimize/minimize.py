@@ -104,7 +104,8 @@ def minimize(
 
         def report(evaluation: Evaluation) -> None:
             bar.update(optimizer.history)
-            stop_if_hopeless(optimizer, max_failures)
+            if not evaluation.ok:
+                stop_if_hopeless(optimizer.result("too many failures"), max_failures)
             if callback is not None:
                 callback(optimizer.result("running"))
 
@@ -211,23 +212,23 @@ def check_max_failures(limit: int | float | None) -> None:
         )
 
 
-def stop_if_hopeless(optimizer: Optimizer, limit: int | float | None) -> None:
+def stop_if_hopeless(result: Result, limit: int | float | None) -> None:
     """Raise TooManyFailuresError when the failures exceed the limit of `minimize`."""
-    ok = optimizer.history.ok
-    if limit is None or ok[-1]:
+    ok = result.history.ok
+    if limit is None or len(ok) == 0 or ok[-1]:
         return
     if isinstance(limit, int):
         hopeless = len(ok) >= limit and not ok[-limit:].any()
         what = f"the last {limit} evaluations all failed"
     else:
-        hopeless = len(ok) > optimizer.settings.n_init and float(np.mean(~ok)) >= limit
+        hopeless = len(ok) > result.settings.n_init and float(np.mean(~ok)) >= limit
         what = f"{int((~ok).sum())} of {len(ok)} evaluations failed"
     if not hopeless:
         return
-    reasons = Counter(e.reason for e in optimizer.history.evaluations if not e.ok)
+    reasons = Counter(e.reason for e in result.history.evaluations if not e.ok)
     common = "; ".join(f"{reason} ({count})" for reason, count in reasons.most_common(3))
     raise TooManyFailuresError(
         f"expected some evaluations to succeed; {what}, of {len(ok)} tried, {int(ok.sum())} succeeded; most often: "
         f"{common}; try other bounds, x0 at a point that works, or max_failures=None",
-        optimizer.result("too many failures"),
+        result,
     )

@@ -53,13 +53,7 @@ class Optimizer:
         """Keyword settings: policy, kernel, search, noise, design, kappa, failures; see `Settings`."""
         self.space = Space.of(bounds)
         n_init = default_n_init(self.space.d) if n_init is None else n_init
-        try:
-            self.settings = Settings(seed=seed, n_init=n_init, **settings)
-        except TypeError as error:
-            known = ", ".join(name for name in Settings.__dataclass_fields__)
-            raise InvalidInputError(
-                f"expected settings among {known}; got {', '.join(settings)}; try help(surefoot.Optimizer) ({error})"
-            ) from None
+        self.settings = Settings.of(seed=seed, n_init=n_init, **settings)
         self._sign = -1.0 if maximize else 1.0
         self._history = History()  # of the minimized values; its warmth is that of the last point told
         self._warmth = self._history.warmth  # of the last point asked for

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 from surefoot.acquisition.optimistic import KAPPA
 from surefoot.acquisition.registry import DEFAULT_POLICY, check_policy
@@ -31,6 +32,17 @@ class Settings:
     min_distance: float = 1e-8  # no proposal is closer to an evaluated point, in the unit cube
     failures: str = "label-regression"  # what is learned from failed evaluations
     min_success: float = 0.5  # proposals with a lower P(success) are avoided; 0: the paper's product alone
+
+    @classmethod
+    def of(cls, **values: Any) -> Settings:
+        """Settings from keywords; an unknown one is an error that lists those that exist."""
+        unknown = sorted(values.keys() - cls.__dataclass_fields__.keys())
+        if unknown:
+            raise InvalidInputError(
+                f"expected settings among {', '.join(cls.__dataclass_fields__)}; got {', '.join(unknown)}; "
+                "try help(surefoot.minimize)"
+            )
+        return cls(**values)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "policy", check_policy(self.policy))

@@ -1,0 +1,35 @@
+"""`surefoot list`: the studies in a storage."""
+
+from __future__ import annotations
+
+import typer
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+STORAGE = typer.Argument(metavar="STORAGE", help="A SQLite file, postgresql://…, or the problem file of a run.")
+
+
+def list_studies(storage: str = STORAGE) -> None:
+    """List the studies in a storage.
+
+    Example: surefoot list stiffness.db
+    """
+    from surefoot.runs.problem import storage_place
+    from surefoot.runs.storage import opened
+    from surefoot.runs.tables import study_rows
+
+    with opened(storage_place(storage)) as found:
+        rows = study_rows(found)
+    if not rows:
+        Console().print("no studies")
+        return
+    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    for name in rows[0]:
+        table.add_column(name, justify="left" if name in ("study", "direction", "objective") else "right")
+    for row in rows:
+        table.add_row(
+            *("" if v is None else f"{v:.6g}" if isinstance(v, float) else escape(str(v)) for v in row.values())
+        )
+    Console().print(table)

@@ -1,0 +1,68 @@
+"""`surefoot run`: optimize what a TOML file describes."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+from rich.console import Console
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+    from surefoot.runs.problem import Problem
+
+
+def run(
+    problem: Path = typer.Argument(metavar="PROBLEM.TOML", help="Parameters, objective, budget; see docs/running.md."),
+    storage: str = typer.Option("", help="postgresql://… or a SQLite file; default: NAME.db beside the problem file."),
+    workers: int = typer.Option(
+        0, min=0, help="Evaluations at a time; default: 1, or all workers of the Dask cluster."
+    ),
+    dask: str = typer.Option("", metavar="ADDRESS", help="Evaluate on the Dask cluster whose scheduler is there."),
+    dry_run: bool = typer.Option(False, "--dry-run", help="Check everything, evaluate nothing."),
+) -> None:
+    """Optimize a command or a Python function. Run it again and it continues; run it twice at once and both help.
+
+    Ctrl-C finishes what runs and stops; a second Ctrl-C stops now. Nothing that has ended is lost.
+
+    Example: surefoot run stiffness.toml --workers 4
+    """
+    from surefoot.runs.problem import read_problem
+    from surefoot.runs.progress import ConsoleReporter, final_table
+    from surefoot.runs.worker import run as run_problem
+
+    console = Console()
+    checked = read_problem(problem)
+    place = storage or str(checked.default_storage)
+    if dry_run:
+        _dry_run(checked, place, console)
+        return
+    with ExitStack() as stack:
+        executor: Executor | None = None
+        if dask:
+            from surefoot.runs.cluster import connect
+
+            client, executor, n_threads = connect(dask)
+            stack.callback(client.close)
+            workers = workers or n_threads
+        reporter = stack.enter_context(ConsoleReporter(console))
+        result = run_problem(checked, place, workers=workers or 1, executor=executor, reporter=reporter)
+    console.print(final_table(result, checked.name, checked.n_evals))
+    console.print(f"every evaluation: surefoot show {_shown(place)}", markup=False, highlight=False, soft_wrap=True)
+
+
+def _shown(place: str) -> str:
+    from surefoot.runs.storage import parse_url, shown_url
+
+    return shown_url(parse_url(place))
+
+
+def _dry_run(problem: Problem, place: str, console: Console) -> None:
+    """Everything that can go wrong before the first evaluation."""
+    from surefoot.runs.dry_run import check
+
+    for line in check(problem, place):
+        console.print(line, markup=False, highlight=False, soft_wrap=True)

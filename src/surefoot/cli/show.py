@@ -1,0 +1,89 @@
+"""`surefoot show`: one study, or one of its trials with everything it printed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import typer
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from surefoot.cli.list import STORAGE
+
+if TYPE_CHECKING:
+    from optuna.study import Study
+
+STUDY = typer.Option("", "--study", help="Its name, if the storage has several.")
+
+
+def show(
+    storage: str = STORAGE,
+    study: str = STUDY,
+    trial: int = typer.Option(
+        -1, "--trial", min=0, help="Show this trial, with its stdout and stderr.", show_default=False
+    ),
+) -> None:
+    """Show a study: what was found, and every trial. With --trial: that one, with all it printed.
+
+    Example: surefoot show stiffness.db --trial 17
+    """
+    from surefoot.runs.problem import storage_place
+    from surefoot.runs.storage import load_study, opened
+
+    console = Console()
+    with opened(storage_place(storage)) as found:
+        chosen = load_study(found, study or None)
+        if trial >= 0:
+            _show_trial(chosen, trial, console)
+        else:
+            _show_study(chosen, console)
+
+
+def _text(value: Any) -> str:
+    return "" if value is None else f"{value:.6g}" if isinstance(value, float) else escape(str(value))
+
+
+def _show_study(study: Study, console: Console) -> None:
+    from surefoot.integrations.optuna_history import STUDY, result_of
+    from surefoot.runs.progress import final_table
+    from surefoot.runs.tables import trial_rows
+
+    rows = trial_rows(study)
+    hidden = ("started", "ended", "host", "folder")
+    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    for name in [name for name in (rows[0] if rows else {}) if name not in hidden]:
+        text = name in ("status", "reason")
+        table.add_column(
+            escape(name), justify="left" if text else "right", overflow="ellipsis", no_wrap=name != "reason"
+        )
+    for row in rows:
+        table.add_row(*(_text(value) for name, value in row.items() if name not in hidden))
+    if not rows:
+        console.print("no trials yet")
+        return
+    console.print(table)
+    about = study.user_attrs.get(STUDY) or {}
+    if any(row["status"] in ("ok", "failed", "transient", "pruned") for row in rows):
+        result = result_of(study)
+        console.print(final_table(result, escape(study.study_name), about.get("n_evals") or result.nfev))
+
+
+def _show_trial(study: Study, number: int, console: Console) -> None:
+    from surefoot.runs.tables import find_trial, output_of, trial_rows
+
+    found = find_trial(study, number)
+    table = Table(show_header=False, box=None, pad_edge=False)
+    table.add_column(no_wrap=True, style="bold")
+    table.add_column(overflow="fold")
+    row = next(row for row in trial_rows(study) if row["number"] == number)
+    for name, value in row.items():
+        if value not in (None, ""):
+            table.add_row(escape(name), escape(repr(value) if isinstance(value, float) else str(value)))
+    console.print(table)
+    for stream, (text, whole) in output_of(found).items():
+        kept = "" if whole or not text else " (its end; the whole is on the machine that evaluated it)"
+        console.print(f"\n--- {stream}{kept}{'' if text else ': empty'}", highlight=False)
+        if text:
+            console.print(text.rstrip("\n"), markup=False, highlight=False, soft_wrap=True)

@@ -1,0 +1,1 @@
+"""Adapters to other libraries; the logic is the engine's."""

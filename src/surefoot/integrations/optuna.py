@@ -1,0 +1,141 @@
+"""`SurefootSampler`: surefoot in an Optuna study. And `guarded`: how an objective says that a failure teaches.
+
+    study = optuna.create_study(sampler=SurefootSampler())
+    study.optimize(guarded(objective), n_trials=100, catch=(Exception,))
+
+Optuna keeps no reason of a failed trial, and a trial whose machine died looks the same as one whose simulator crashed.
+surefoot learns from those that carry the user attribute REASON; `guarded` sets it.
+"""
+
+from __future__ import annotations
+
+import functools
+import warnings
+import zlib
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from optuna import TrialPruned
+from optuna.distributions import BaseDistribution
+from optuna.samplers import BaseSampler
+from optuna.study import Study
+from optuna.trial import FrozenTrial, Trial
+
+from surefoot.errors import SurefootWarning
+from surefoot.integrations.optuna_history import (
+    PARAMS,
+    REASON,
+    TRANSIENT,
+    WARMTH,
+    common_space,
+    result_of,
+    runs_of,
+    sign_of,
+    warmth_of,
+)
+from surefoot.integrations.optuna_space import Distributions, engine_space, from_engine, without_single
+from surefoot.numerics.designs import generator
+from surefoot.optimize.evaluate import as_evaluation
+from surefoot.optimize.optimizer import default_n_init
+from surefoot.optimize.settings import Settings
+from surefoot.optimize.suggest import suggest
+
+__all__ = ["REASON", "SurefootSampler", "guarded", "result_of"]
+
+
+class SurefootSampler(BaseSampler):
+    """Suggests as `surefoot.minimize` does, from the trials of an Optuna study with one objective.
+
+    search_space  Optuna's distributions by name; without it the parameters that all finished trials share are
+                  used, and the first trial is random. With it, a study in which everything failed so far works too.
+    seed, n_init and all other settings (policy, kernel, noise, search, failures, min_success …) are those of `minimize`
+    learn_from_all_failures  also from FAIL trials without a reason: only where no machine ever dies
+
+    Suggestions depend on the study and (seed, trial number) alone: 50 trials are 25, a restart, and 25 more. Running
+    trials of other workers are pending points. Whatever the history, nothing is raised: it warns and falls back to
+    a random point.
+    """
+
+    def __init__(
+        self,
+        search_space: Distributions | None = None,
+        *,
+        seed: int = 0,
+        n_init: int | None = None,
+        learn_from_all_failures: bool = False,
+        **settings: Any,
+    ) -> None:
+        self._search_space = None if search_space is None else dict(search_space)
+        self._n_init = n_init
+        self._settings = Settings.of(seed=seed, n_init=1 if n_init is None else n_init, **settings)
+        self._learn_from_all = bool(learn_from_all_failures)
+        if search_space is not None and without_single(search_space):
+            engine_space(without_single(search_space))  # unusable distributions are refused now
+
+    def infer_relative_search_space(self, study: Study, trial: FrozenTrial) -> dict[str, BaseDistribution]:
+        """The explicit space, or what all finished trials share."""
+        sign_of(study)
+        if self._search_space is not None:
+            return without_single(self._search_space)
+        return without_single(common_space(study.get_trials(deepcopy=False)))
+
+    def sample_relative(
+        self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
+    ) -> dict[str, Any]:
+        """The engine's suggestion, published at once so that other workers see it as pending."""
+        sign = sign_of(study)
+        if not search_space:
+            return {}
+        trials = study.get_trials(deepcopy=False)
+        n_init = default_n_init(len(search_space)) if self._n_init is None else self._n_init
+        settings = replace(self._settings, n_init=n_init)
+        try:
+            space, runs = runs_of(trials, trial.number, search_space, sign, self._learn_from_all)
+            suggestion = suggest(space, runs, trial.number, settings, warmth_of(trials))
+            values = dict(zip(space.names, space.decode(suggestion.x[0]), strict=True))
+        except Exception as error:
+            self._cannot_suggest(error)
+            return {name: self.sample_independent(study, trial, name, d) for name, d in search_space.items()}
+        for key, value in ((PARAMS, values), (WARMTH, suggestion.warmth.to_json())):
+            study._storage.set_trial_system_attr(trial._trial_id, key, value)
+        return {name: from_engine(d, values[name]) for name, d in search_space.items()}
+
+    def sample_independent(
+        self, study: Study, trial: FrozenTrial, param_name: str, param_distribution: BaseDistribution
+    ) -> Any:
+        """A random value, from (seed, trial number, name)."""
+        sign_of(study)
+        space = engine_space({param_name: param_distribution})
+        stream = 1 + zlib.crc32(param_name.encode())  # run 0 is the engine's
+        rng = generator(self._settings.seed, stream, trial.number)
+        unit = space.from_uniform(rng.random((1, 1)))[0]
+        return from_engine(param_distribution, space.decode(unit)[0])
+
+    def _cannot_suggest(self, error: Exception) -> None:
+        warnings.warn(f"a random point instead of a suggestion: {error}", SurefootWarning, stacklevel=3)
+
+
+def guarded(
+    objective: Callable[[Trial], Any], *, transient: tuple[type[BaseException], ...] = ()
+) -> Callable[[Trial], float]:
+    """An objective whose exceptions, NaNs and infinities are failures that the sampler learns from.
+
+    Exceptions named in `transient` (say, OSError) teach nothing. Use with study.optimize(..., catch=(Exception,)).
+    """
+
+    @functools.wraps(objective)
+    def call(trial: Trial) -> float:
+        try:
+            evaluation = as_evaluation((), objective(trial))
+        except TrialPruned:
+            raise
+        except Exception as error:
+            key = TRANSIENT if isinstance(error, transient) else REASON
+            trial.set_user_attr(key, f"{type(error).__name__}: {error}")
+            raise
+        if not evaluation.ok:
+            trial.set_user_attr(REASON, evaluation.reason)
+        return evaluation.y  # NaN, which Optuna records as FAIL
+
+    return call

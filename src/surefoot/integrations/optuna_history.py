@@ -1,0 +1,202 @@
+"""An Optuna study as the engine's history: what its trials teach, which points are pending, where the last fit ended.
+
+What a trial teaches
+
+    COMPLETE, finite value                    an observation
+    COMPLETE, infinite value                  a failure
+    PRUNED with a finite intermediate value   an observation, no better than the median of the completed trials
+    FAIL with the attribute REASON            a failure: where it happened is learned
+    FAIL with the attribute VOID              nothing, it was not evaluated: lost with its worker, interrupted, surplus
+    any other FAIL                            nothing: a dead machine, a stale heartbeat, an untagged exception
+    RUNNING, WAITING with known parameters    a pending point
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from statistics import median
+from typing import Any
+
+import numpy as np
+from optuna.distributions import BaseDistribution, json_to_distribution
+from optuna.study import Study, StudyDirection
+from optuna.trial import FrozenTrial, TrialState
+
+from surefoot.errors import InvalidInputError
+from surefoot.integrations.optuna_space import (
+    Distributions,
+    engine_space,
+    shown,
+    shown_space,
+    to_engine,
+    without_single,
+)
+from surefoot.optimize.history import Evaluation, History, Warmth
+from surefoot.optimize.optimizer import default_n_init
+from surefoot.optimize.parameters import Value
+from surefoot.optimize.result import Result, make_result
+from surefoot.optimize.settings import Settings
+from surefoot.optimize.space import Space
+from surefoot.optimize.suggest import Runs
+
+REASON = "surefoot:reason"  # user attribute of a trial: why it failed, if it would fail again
+TRANSIENT = "surefoot:transient"  # user attribute: why it failed, if it might not fail again
+VOID = "surefoot:void"  # user attribute: why it was not evaluated at all
+DURATION = "surefoot:duration_s"  # user attribute: of the evaluation alone
+PARAMS = "surefoot:params"  # system attribute: the engine's values, published before they are evaluated
+WARMTH = "surefoot:warmth"  # system attribute: where the hyperparameter searches of this suggestion ended
+STUDY = "surefoot:study"  # user attribute of a study made by `surefoot run`: its settings and parameters
+
+
+def sign_of(study: Study) -> float:
+    """+1 if the study minimizes, -1 if it maximizes; an error if it does neither of one objective."""
+    if len(study.directions) != 1:
+        raise InvalidInputError(
+            f"expected a study with one objective; got {len(study.directions)}; "
+            "try a weighted sum, or another sampler for several objectives"
+        )
+    return -1.0 if study.direction == StudyDirection.MAXIMIZE else 1.0
+
+
+def common_space(trials: Sequence[FrozenTrial]) -> dict[str, BaseDistribution]:
+    """The parameters that all trials share, with equal distributions; failed trials are asked only if all failed.
+
+    A trial that failed before it had suggested everything must not take parameters away from the others.
+    """
+    finished = [t.distributions for t in trials if t.state in (TrialState.COMPLETE, TrialState.PRUNED)]
+    finished = finished or [t.distributions for t in trials if t.state == TrialState.FAIL and t.distributions]
+    if not finished:
+        return {}
+    return {name: d for name, d in finished[0].items() if all(other.get(name) == d for other in finished)}
+
+
+def evaluation_of(
+    trial: FrozenTrial, x: tuple[Value, ...], sign: float, typical: float | None, learn_from_all: bool = False
+) -> Evaluation:
+    """What a finished trial at x teaches; `typical` is the median of the completed values."""
+    duration = trial.user_attrs.get(DURATION)
+    if duration is None:
+        duration = trial.duration.total_seconds() if trial.duration is not None else math.nan
+    if trial.state == TrialState.COMPLETE and trial.value is not None:
+        if math.isfinite(trial.value):
+            return Evaluation(x, trial.value, duration_s=duration)
+        return Evaluation(x, math.nan, "failed", f"the value was {trial.value}", duration)
+    if trial.state == TrialState.PRUNED:
+        if typical is not None and trial.value is not None and math.isfinite(trial.value):
+            return Evaluation(x, sign * max(sign * trial.value, sign * typical), reason="pruned", duration_s=duration)
+        return Evaluation(x, math.nan, "transient", "pruned", duration)
+    if REASON in trial.user_attrs:
+        return Evaluation(x, math.nan, "failed", str(trial.user_attrs[REASON]), duration)
+    reason = str(trial.user_attrs.get(TRANSIENT, "failed without a reason (a lost worker, an untagged exception)"))
+    return Evaluation(x, math.nan, "failed" if learn_from_all else "transient", reason, duration)
+
+
+def typical_value(trials: Sequence[FrozenTrial]) -> float | None:
+    """The median of the completed values."""
+    values = [t.value for t in trials if t.state == TrialState.COMPLETE and t.value is not None]
+    values = [v for v in values if math.isfinite(v)]
+    return median(values) if values else None
+
+
+def is_void(trial: FrozenTrial) -> bool:
+    """Whether it ended without an evaluation. A result that came after all counts more than the mark."""
+    if trial.state != TrialState.FAIL or REASON in trial.user_attrs or TRANSIENT in trial.user_attrs:
+        return False
+    return VOID in trial.user_attrs
+
+
+def was_evaluated(trial: FrozenTrial) -> bool:
+    """Whether it has ended, and an evaluation (a success or a failure) stands behind it."""
+    return trial.state.is_finished() and not is_void(trial)
+
+
+def point_of(trial: FrozenTrial, distributions: Distributions, space: Space) -> tuple[Value, ...] | None:
+    """The engine's values of a trial: suggested, enqueued or published; None if some are unknown or out of range."""
+    enqueued, published = trial.system_attrs.get("fixed_params") or {}, trial.system_attrs.get(PARAMS) or {}
+    values = []
+    try:
+        for name, d in distributions.items():
+            if name in trial.params:
+                values.append(to_engine(d, trial.params[name]))
+            elif name in enqueued:
+                values.append(to_engine(d, enqueued[name]))
+            else:
+                values.append(published[name])
+        return space.validate(values)
+    except (KeyError, ValueError, TypeError):
+        return None
+
+
+def runs_of(
+    trials: Sequence[FrozenTrial], me: int, distributions: Distributions, sign: float, learn_from_all: bool
+) -> tuple[Space, Runs]:
+    """What the engine needs to suggest a point for trial number `me`."""
+    space = engine_space(distributions)
+    typical = typical_value(trials)
+    pending, told = [], []
+    for trial in trials:
+        if trial.number == me or is_void(trial):
+            continue
+        x = point_of(trial, distributions, space)
+        if x is not None and trial.state.is_finished():
+            told.append(evaluation_of(trial, x, sign, typical, learn_from_all))
+        elif x is not None:
+            pending.append(space.encode(x))
+    history = History(tuple(told))
+    return space, Runs(
+        X=history.units(space)[None],
+        y=sign * history.y[None],
+        ok=history.ok[None],
+        pending=np.asarray(pending, dtype=float).reshape(1, -1, space.n_inputs),
+        run_ids=(0,),
+        seen=None if history.seen.all() else history.seen[None],
+    )
+
+
+def warmth_of(trials: Sequence[FrozenTrial]) -> Warmth:
+    """Where the hyperparameter searches of the latest evaluated trial ended; nothing if that cannot be read."""
+    for trial in sorted(trials, key=lambda t: -t.number):
+        if WARMTH in trial.system_attrs and was_evaluated(trial):
+            try:
+                return Warmth.from_json(trial.system_attrs[WARMTH])
+            except (ValueError, KeyError, TypeError):
+                return Warmth()
+    return Warmth()
+
+
+def result_of(study: Study, *, settings: Settings | None = None) -> Result:
+    """Everything a study knows, as `surefoot.minimize` returns it: `.history`, `.space`, `.model`, `.table()` …
+
+    study     any single-objective Optuna study; of one made by `surefoot run` the parameters and settings are known,
+              of any other the parameters that all its trials share are taken
+    settings  for the model (kernel, noise, failures …); default: those of the run, or surefoot's own
+
+    Evaluations are in the order of the trials' numbers. Trials that were never evaluated (VOID, RUNNING, WAITING) and
+    those outside the common space are left out. InvalidInputError if no parameter is known yet.
+    """
+    sign = sign_of(study)
+    trials = study.get_trials(deepcopy=False)
+    about: dict[str, Any] = study.user_attrs.get(STUDY) or {}
+    stored = {name: json_to_distribution(text) for name, text in about.get("parameters", {}).items()}
+    distributions = stored or without_single(common_space(trials))
+    if not distributions:
+        raise InvalidInputError(
+            f"expected a study with at least one finished trial; {study.study_name!r} has none whose parameters "
+            "are known; try again when one has ended"
+        )
+    if settings is None:
+        settings = Settings(**{"n_init": default_n_init(len(distributions)), **about.get("settings", {})})
+    space, engine = shown_space(distributions), engine_space(distributions)
+    typical = typical_value(trials)
+    evaluations = [
+        evaluation_of(
+            trial, tuple(shown(d, trial.params[name]) for name, d in distributions.items()), sign, typical
+        )
+        for trial in sorted(trials, key=lambda t: t.number)
+        if was_evaluated(trial)
+        and distributions.keys() <= trial.params.keys()
+        and point_of(trial, distributions, engine) is not None
+    ]  # fmt: skip
+    message = f"study {study.study_name}: {len(evaluations)} evaluations"
+    return make_result(space, History(tuple(evaluations), warmth_of(trials)), settings, sign, message)

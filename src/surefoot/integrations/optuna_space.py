@@ -1,0 +1,85 @@
+"""Optuna's distributions as parameters of the engine, and values there and back.
+
+For the engine a float or integer with a step is a number on its grid, 0, 1, …, and a category its index: grids are
+searched by steps, and choices need not be distinct, hashable or JSON. For people (`shown_space`) they stay what they
+are; the unit cube is the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
+
+from surefoot.errors import InvalidInputError
+from surefoot.optimize.parameters import Categorical, Integer, Parameter, Real, Value
+from surefoot.optimize.space import Space
+
+Distributions = Mapping[str, BaseDistribution]
+
+
+def _has_grid(d: BaseDistribution) -> bool:
+    return (isinstance(d, FloatDistribution) and d.step is not None) or (isinstance(d, IntDistribution) and d.step > 1)
+
+
+def _engine_parameter(d: BaseDistribution) -> Parameter:
+    if isinstance(d, CategoricalDistribution):
+        return Categorical(range(len(d.choices)))
+    if isinstance(d, (FloatDistribution, IntDistribution)) and d.step is not None and _has_grid(d):
+        return Integer(0, round((d.high - d.low) / d.step))
+    return _shown_parameter(d)
+
+
+def _shown_parameter(d: BaseDistribution) -> Parameter:
+    if isinstance(d, FloatDistribution):
+        return Real(d.low, d.high, log=d.log)
+    if isinstance(d, IntDistribution):
+        return Integer(d.low, d.high, log=d.log)
+    if isinstance(d, CategoricalDistribution):
+        distinct = all(d.choices.count(choice) == 1 for choice in d.choices)  # 1 == True
+        return Categorical(d.choices if distinct else [repr(choice) for choice in d.choices])
+    raise InvalidInputError(
+        f"expected a float, int or categorical distribution of Optuna; got {d!r}; try FloatDistribution(low, high)"
+    )
+
+
+def engine_space(distributions: Distributions) -> Space:
+    """The space that suggestions are made in."""
+    return Space.of({name: _engine_parameter(d) for name, d in distributions.items()})
+
+
+def shown_space(distributions: Distributions) -> Space:
+    """The space in the user's values, for results and reports."""
+    return Space.of({name: _shown_parameter(d) for name, d in distributions.items()})
+
+
+def to_engine(d: BaseDistribution, value: Any) -> Value:
+    """A value of Optuna's as the engine's; ValueError if it is not one of the distribution."""
+    internal = d.to_internal_repr(value)
+    if isinstance(d, CategoricalDistribution):
+        return int(internal)
+    if isinstance(d, (FloatDistribution, IntDistribution)) and d.step is not None and _has_grid(d):
+        return round((internal - d.low) / d.step)
+    return value
+
+
+def from_engine(d: BaseDistribution, value: Value) -> Any:
+    """A value of the engine's as Optuna's."""
+    if isinstance(d, CategoricalDistribution):
+        return d.choices[value]
+    if isinstance(d, (FloatDistribution, IntDistribution)) and d.step is not None and _has_grid(d):
+        return min(d.high, d.low + value * d.step)
+    return value
+
+
+def shown(d: BaseDistribution, value: Any) -> Value:
+    """A value of Optuna's as one of `shown_space`."""
+    if isinstance(d, CategoricalDistribution) and value not in getattr(_shown_parameter(d), "choices", ()):
+        return repr(value)
+    return value
+
+
+def without_single(distributions: Distributions) -> dict[str, BaseDistribution]:
+    """Those that leave something to choose; Optuna fills in the others itself."""
+    return {name: d for name, d in distributions.items() if not d.single()}

@@ -1,0 +1,44 @@
+"""Check a run without evaluating anything."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+from surefoot.integrations.optuna_space import engine_space, from_engine
+from surefoot.optimize.suggest import initial_design
+from surefoot.runs.callee import load
+from surefoot.runs.objective import fill
+from surefoot.runs.problem import Problem
+from surefoot.runs.storage import close_storage, open_storage, parse_url, shown_url
+from surefoot.runs.study import counts_of, open_study
+
+
+def check(problem: Problem, place: str) -> Iterator[str]:
+    """What would happen, line by line; raises what a run would raise. An existing storage is opened, none is made."""
+    yield f"study       {problem.name}, {problem.direction}, {problem.n_evals} evaluations, {problem.settings.policy}"
+    for name, distribution in problem.parameters.items():
+        yield f"parameter   {name}: {distribution}"
+    space = engine_space(problem.parameters)
+    first = space.decode(initial_design(space, problem.settings, 0)[0])
+    x = {name: from_engine(d, value) for (name, d), value in zip(problem.parameters.items(), first, strict=True)}
+    if problem.objective.python:
+        load(problem.objective.python, problem.folder)
+        yield f"objective   {problem.objective.python}, called with {x}"
+    else:
+        folder = problem.evaluations_folder / "000000"
+        values = {**x, "here": str(problem.folder), "folder": str(folder), "trial": 0}
+        yield f"command     {shlex.join(fill(problem.objective.command, values))}"
+        yield f"in          {folder}"
+    url = parse_url(place)
+    exists = url.get_backend_name() != "sqlite" or Path(str(url.database)).exists()
+    if not exists:
+        yield f"storage     {shown_url(url)}, to be made"
+        return
+    storage = open_storage(place, create=True)
+    try:
+        counts = counts_of(open_study(problem, storage), problem.n_evals)
+        yield f"storage     {shown_url(url)}, {counts.finished} evaluations there, {counts.running} under way"
+    finally:
+        close_storage(storage)

@@ -1,0 +1,216 @@
+"""What evaluates a point: a command or a Python function, and how its value is read.
+
+    [objective]
+    command = ["./sim", "--stiffness", "{f_L}", "--mesh", "{here}/mesh.dat"]   # or: python = "module:function"
+    timeout_s = 120
+    memory_limit_mb = 2000
+    n_retries = 2                           # for failures named in retry_on
+    retry_on = ["75", "SIGKILL", "timeout"] # exit statuses, signals, "timeout", names of exceptions
+    value = {json = "out.json", key = "loss"}    # or {regex = 'loss = (\\S+)'}; default: the last line of stdout
+    [objective.environment]
+    OMP_NUM_THREADS = "1"
+
+Placeholders: {name} of a parameter, with a format if wanted ({f_L:.3e}); {here}, the folder of the TOML file;
+{folder}, the working directory of the evaluation; {trial}, its number. A brace is {{ or }}.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import string
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
+
+from surefoot.errors import InvalidInputError
+
+OWN_PLACEHOLDERS = ("here", "folder", "trial")
+PARAMETERS_FILE = "parameters.json"  # written into every working directory, for simulators that read files
+
+
+def expect(holds: bool, expected: str, got: Any, attempt: str) -> None:
+    """Raise in three parts unless it holds."""
+    if not holds:
+        raise InvalidInputError(f"expected {expected}; got {got!r}; try {attempt}")
+
+
+def known(where: str, table: Mapping[str, Any], names: Iterable[str]) -> None:
+    """Raise if the table has keys that mean nothing."""
+    unknown = [key for key in table if key not in set(names)]
+    if unknown:
+        raise InvalidInputError(
+            f"expected {where} to have keys among {', '.join(names)}; got {', '.join(map(repr, unknown))}; "
+            "try mending the spelling"
+        )
+
+
+@dataclass(frozen=True)
+class ValueSource:
+    """Where a command's value is read: the last line of stdout unless one of these is given."""
+
+    regex: str = ""
+    json: str = ""
+    key: str = ""
+
+
+@dataclass(frozen=True)
+class Objective:
+    """What evaluates a point."""
+
+    command: tuple[str, ...] = ()
+    python: str = ""  # module:function or file.py:function, called with a dict of the parameters
+    value: ValueSource = ValueSource()
+    timeout_s: float | None = None
+    memory_limit_mb: float | None = None  # of a command; of a function: what it may add
+    n_retries: int = 2
+    retry_on: tuple[str, ...] = ()
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+    def describe(self) -> str:
+        """For people."""
+        return f"python {self.python}" if self.python else " ".join(self.command)
+
+
+def objective_from(table: Mapping[str, Any], folder: Path, parameters: Mapping[str, BaseDistribution]) -> Objective:
+    """The checked [objective] table."""
+    known("[objective]", table, tuple(Objective.__dataclass_fields__))
+    one = ("command" in table) != ("python" in table)
+    expect(one, "command or python in [objective]", sorted(table), 'command = ["./sim", "{x}"]')
+    for key in ("timeout_s", "memory_limit_mb"):
+        value = table.get(key)
+        positive = isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value < float("inf")
+        expect(value is None or positive, f"{key} as a positive number", value, f"{key} = 60")
+    n_retries = table.get("n_retries", 2)
+    count = isinstance(n_retries, int) and not isinstance(n_retries, bool) and n_retries >= 0
+    expect(count, "n_retries of at least 0", n_retries, "n_retries = 2")
+    retry_on = table.get("retry_on", [])
+    names = isinstance(retry_on, list) and all(
+        isinstance(name, (str, int)) and not isinstance(name, bool) for name in retry_on
+    )
+    expect(names, "retry_on as a list of exit statuses, signals or exceptions", retry_on, 'retry_on = [75, "OSError"]')
+    environment = table.get("environment", {})
+    texts = isinstance(environment, dict) and all(isinstance(text, str) for text in environment.values())
+    expect(texts, "environment as a table of texts", environment, 'OMP_NUM_THREADS = "1"')
+    objective = Objective(
+        command=_command(table["command"], folder, parameters) if "command" in table else (),
+        python=_python(table["python"], folder) if "python" in table else "",
+        value=_value(table.get("value")),
+        timeout_s=table.get("timeout_s"),
+        memory_limit_mb=table.get("memory_limit_mb"),
+        n_retries=n_retries,
+        retry_on=tuple(str(name) for name in retry_on),
+        environment=environment,
+    )
+    expect(not (objective.python and "value" in table), "no value with python", table.get("value"), "returning it")
+    return objective
+
+
+def fill(command: tuple[str, ...], values: Mapping[str, Any]) -> list[str]:
+    """The arguments with their placeholders replaced; each stays one argument, whatever the value holds."""
+    return [_fill(argument, values) for argument in command]
+
+
+def _fill(argument: str, values: Mapping[str, Any]) -> str:
+    parts = []
+    for literal, name, spec, _ in string.Formatter().parse(argument):
+        parts.append(literal)
+        if name is not None:
+            value = values[name]
+            parts.append(format(value, spec) if spec else _text(value))
+    return "".join(parts)
+
+
+def _text(value: Any) -> str:
+    """A number with all its digits, a truth value as TOML writes it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _command(command: Any, folder: Path, parameters: Mapping[str, BaseDistribution]) -> tuple[str, ...]:
+    texts = isinstance(command, list) and bool(command) and all(isinstance(a, str) for a in command)
+    expect(texts, "command as a list of texts, one per argument", command, 'command = ["./sim", "--x", "{x}"]')
+    reserved = sorted(set(OWN_PLACEHOLDERS) & set(parameters))
+    expect(not reserved, f"parameters not named {', '.join(OWN_PLACEHOLDERS)}", reserved, "other names")
+    sample = {name: _sample(d) for name, d in parameters.items()}
+    sample |= {"here": str(folder), "folder": "/folder", "trial": 0}
+    used: set[str] = set()
+    for argument in command:
+        try:
+            fields = [name for _, name, _, _ in string.Formatter().parse(argument) if name is not None]
+            unknown = [name for name in fields if name not in sample]
+            expect(not unknown, f"placeholders among {', '.join(sample)} in {argument!r}", unknown, "{{ for a brace")
+            _fill(argument, sample)
+        except ValueError as error:
+            if isinstance(error, InvalidInputError):
+                raise
+            raise InvalidInputError(
+                f"expected placeholders like {{x}} or {{x:.3e}}; got {argument!r} ({error}); try {{{{ for a brace"
+            ) from None
+        used |= set(fields)
+    missing = [name for name in parameters if name not in used]
+    reads_file = not used & set(parameters) or any(PARAMETERS_FILE in argument for argument in command)
+    expect(
+        not missing or reads_file,
+        f"every parameter in the command, or none if it reads {PARAMETERS_FILE}",
+        f"no {{{missing[0]}}}" if missing else "",
+        f"adding {{{missing[0]}}}" if missing else "",
+    )
+    return (_executable(command[0], folder), *command[1:])
+
+
+def _executable(name: str, folder: Path) -> str:
+    """The program's path: with a slash relative to the TOML file, without one from the PATH."""
+    if "{" in name:
+        return name
+    path = str(folder / name) if "/" in name else name
+    found = shutil.which(path)
+    if found is None:
+        reason = "a file that cannot be executed" if Path(path).exists() else "no such program"
+        raise InvalidInputError(
+            f"expected an executable as the first part of command; got {name!r}, {reason}; "
+            f"try {'chmod +x ' + name if Path(path).exists() else 'a path relative to the problem file, ./' + name}"
+        )
+    return found
+
+
+def _sample(d: BaseDistribution) -> Any:
+    if isinstance(d, CategoricalDistribution):
+        return d.choices[0]
+    if isinstance(d, (FloatDistribution, IntDistribution)):
+        return d.low
+    return 0
+
+
+def _python(spec: Any, folder: Path) -> str:
+    expect(
+        isinstance(spec, str) and spec.count(":") == 1 and all(part.strip() for part in spec.split(":")),
+        "python as module:function or file.py:function",
+        spec,
+        'python = "simulator.py:simulate"',
+    )
+    module = str(spec).split(":")[0]
+    if module.endswith(".py"):
+        expect((folder / module).is_file(), "a Python file beside the problem file", module, "its relative path")
+    return str(spec)
+
+
+def _value(table: Any) -> ValueSource:
+    if table is None:
+        return ValueSource()
+    expect(isinstance(table, dict), "value as a table", table, "value = {regex = 'loss = (\\S+)'}")
+    known("value", table, ("regex", "json", "key"))
+    texts = all(isinstance(text, str) and text for text in table.values())
+    one = ("regex" in table) != ("json" in table) and ("key" in table) == ("json" in table)
+    expect(texts and one, "value = {regex} or {json, key}", table, 'value = {json = "out.json", key = "loss"}')
+    if "regex" in table:
+        try:
+            groups = re.compile(table["regex"]).groups
+        except re.error as error:
+            raise InvalidInputError(
+                f"expected a regular expression; got {table['regex']!r} ({error}); try 'loss = (\\S+)'"
+            ) from None
+        expect(groups <= 1, "a regular expression with at most one group", table["regex"], "(?:…) for the others")
+    return ValueSource(**table)

@@ -1,0 +1,110 @@
+"""How a run goes, for people: a live line in a terminal, a line per evaluation in a log; a table at the end."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from types import TracebackType
+
+from optuna.study import Study
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+from rich.table import Table
+
+from surefoot.optimize.result import Result
+from surefoot.runs.study import Counts
+
+_MOST_REASONS = 5
+
+
+class ConsoleReporter:
+    """Shows counts, best value, rate and time left; with `figures` it also keeps the dashboard's figures up to date."""
+
+    def __init__(self, console: Console, *, figures: bool = True) -> None:
+        self._console = console
+        self._figures = figures
+        self._drawn = 0.0  # when the figures were saved last, and how long that took
+        self._cost = 0.0
+        self._start = time.monotonic()
+        self._first: int | None = None  # evaluations that were there when we began
+        self._bar = Progress(
+            TextColumn("evaluations"),
+            BarColumn(bar_width=24),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[state]}"),
+            console=console,
+            disable=not console.is_terminal,
+        )
+        self._task = self._bar.add_task("", total=None, state="")
+
+    def __enter__(self) -> ConsoleReporter:
+        self._bar.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._bar.stop()
+
+    def progress(self, counts: Counts) -> None:
+        """The state after something ended."""
+        if self._first is None:
+            self._first = counts.finished
+            if counts.finished:
+                self.note(f"continuing after {counts.finished} evaluations")
+        parts = ["no success yet" if counts.best is None else f"best {counts.best:.6g}"]
+        if counts.failed:
+            parts.append(f"{counts.failed} failed")
+        done, seconds = counts.finished - self._first, time.monotonic() - self._start
+        if done:
+            parts.append(_rate(done / seconds))
+            parts.append(f"{_duration((counts.n_evals - counts.finished) * seconds / done)} left")
+        state = ", ".join(parts)
+        self._bar.update(self._task, total=counts.n_evals, completed=counts.finished, state=state)
+        if not self._console.is_terminal and (done or counts.finished):
+            self._console.print(f"{counts.finished}/{counts.n_evals}  {state}", highlight=False, soft_wrap=True)
+
+    def note(self, text: str) -> None:
+        """Something a person wants to know."""
+        self._console.print(escape(text), highlight=False, soft_wrap=True)
+
+    def saved(self, study: Study) -> None:
+        """Save the figures, as often as a twentieth of the time allows."""
+        now = time.monotonic()
+        if self._figures and now - self._drawn > max(5.0, 20.0 * self._cost):
+            from surefoot.runs.figures import save_figures
+
+            self._figures = save_figures(study)
+            self._drawn = time.monotonic()
+            self._cost = self._drawn - now
+
+
+def _rate(per_second: float) -> str:
+    unit, seconds = ("s", 1.0) if per_second >= 1.0 else ("min", 60.0) if per_second >= 1.0 / 60.0 else ("h", 3600.0)
+    return f"{per_second * seconds:.2g}/{unit}"
+
+
+def _duration(seconds: float) -> str:
+    minutes, hours = seconds / 60.0, seconds / 3600.0
+    return f"{seconds:.0f} s" if seconds < 100 else f"{minutes:.0f} min" if minutes < 100 else f"{hours:.1f} h"
+
+
+def final_table(result: Result, name: str, n_evals: int) -> Table:
+    """What came of it."""
+    table = Table(title=f"{name}: {result.nfev} of {n_evals} evaluations", show_header=False, title_justify="left")
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    if result.success:
+        table.add_row("best value", f"{result.fun:.10g}")
+        for parameter, value in result.x.items():
+            table.add_row(f"  {escape(parameter)}", escape(f"{value:.10g}" if isinstance(value, float) else str(value)))
+    else:
+        table.add_row("best value", "none: nothing has succeeded")
+    table.add_row("failed", f"{result.n_failures} of {result.nfev}")
+    reasons = Counter(e.reason for e in result.history.evaluations if not e.ok)
+    for reason, count in reasons.most_common(_MOST_REASONS):
+        table.add_row(f"  {count}×", escape(reason[:300]))
+    if len(reasons) > _MOST_REASONS:
+        table.add_row("", f"and {len(reasons) - _MOST_REASONS} other reasons")
+    return table

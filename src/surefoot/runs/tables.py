@@ -1,0 +1,153 @@
+"""Studies as rows: for `surefoot list`, `show` and `export`."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from optuna.storages import RDBStorage
+from optuna.study import Study
+from optuna.trial import FrozenTrial, TrialState
+
+from surefoot.errors import InvalidInputError, MissingExtraError
+from surefoot.integrations.optuna_history import DURATION, REASON, STUDY, TRANSIENT, VOID, is_void
+from surefoot.runs.storage import load_study, study_names
+from surefoot.runs.study import OUTPUT, counts_of
+
+FORMATS = (".csv", ".json", ".parquet")
+Row = dict[str, Any]
+
+
+def status_of(trial: FrozenTrial) -> str:
+    """ok, failed (learned from), transient (not), void (never evaluated), pruned, running or waiting."""
+    if trial.state == TrialState.COMPLETE:
+        return "ok"
+    if trial.state == TrialState.FAIL:
+        return "failed" if REASON in trial.user_attrs else "void" if is_void(trial) else "transient"
+    return trial.state.name.lower()
+
+
+def trial_rows(study: Study) -> list[Row]:
+    """One row per trial, in the order of their numbers, all with the same keys."""
+    trials = study.get_trials(deepcopy=False)
+    names = list(dict.fromkeys(name for trial in trials for name in trial.params))
+    rows = []
+    for t in trials:
+        reason = next((t.user_attrs[key] for key in (REASON, TRANSIENT, VOID) if key in t.user_attrs), "")
+        seconds = t.user_attrs.get(DURATION)
+        if seconds is None and t.duration is not None:
+            seconds = t.duration.total_seconds()
+        output = t.user_attrs.get(OUTPUT) or {}
+        rows.append({
+            "number": t.number,
+            "status": status_of(t),
+            "value": t.value if t.state.is_finished() else None,
+            **{name: t.params.get(name) for name in names},
+            "reason": str(reason) if t.state == TrialState.FAIL else "",
+            "duration_s": seconds,
+            "started": t.datetime_start.isoformat() if t.datetime_start else None,
+            "ended": t.datetime_complete.isoformat() if t.datetime_complete else None,
+            "host": output.get("host"),
+            "folder": output.get("folder"),
+        })  # fmt: skip
+    return rows
+
+
+def study_rows(storage: RDBStorage) -> list[Row]:
+    """One row per study of the storage."""
+    rows = []
+    for name in study_names(storage):
+        study = load_study(storage, name)
+        about = study.user_attrs.get(STUDY) or {}
+        several = len(study.directions) > 1
+        counts = None if several else counts_of(study, about.get("n_evals", 0))
+        rows.append({
+            "study": name,
+            "direction": ", ".join(d.name.lower() for d in study.directions),
+            "finished": len(study.get_trials(deepcopy=False)) if counts is None else counts.finished,
+            "n_evals": about.get("n_evals"),
+            "failed": None if counts is None else counts.failed,
+            "running": None if counts is None else counts.running,
+            "best": None if counts is None else counts.best,
+            "objective": about.get("objective", ""),
+        })  # fmt: skip
+    return rows
+
+
+def find_trial(study: Study, number: int) -> FrozenTrial:
+    """A trial by its number."""
+    for trial in study.get_trials(deepcopy=False):
+        if trial.number == number:
+            return trial
+    n = len(study.get_trials(deepcopy=False))
+    raise InvalidInputError(
+        f"expected the number of a trial, 0 to {n - 1}; got {number}; try surefoot show without --trial"
+    )
+
+
+def output_of(trial: FrozenTrial) -> dict[str, tuple[str, bool]]:
+    """stdout and stderr of an evaluation: text, and whether it is whole (the file is here) or its stored end."""
+    stored = trial.user_attrs.get(OUTPUT) or {}
+    found = {}
+    for stream in ("stdout", "stderr"):
+        path = Path(stored.get("folder", "")) / f"{stream}.txt"
+        try:
+            found[stream] = path.read_text(errors="replace"), True
+        except OSError:
+            found[stream] = str(stored.get(stream, "")), False
+    return found
+
+
+def write_rows(rows: Sequence[Row], path: Path) -> None:
+    """Write rows as the file's suffix says."""
+    suffix = path.suffix.lower()
+    if suffix not in FORMATS:
+        raise InvalidInputError(f"expected a file that ends in {', '.join(FORMATS)}; got {str(path)!r}; try trials.csv")
+    if suffix == ".parquet":
+        _write_parquet(rows, path)
+        return
+    text = as_csv(rows) if suffix == ".csv" else as_json(rows)
+    try:
+        path.write_text(text)
+    except OSError as error:
+        raise InvalidInputError(f"expected a file that can be written; got {error}; try another path") from None
+
+
+def as_csv(rows: Sequence[Row]) -> str:
+    """With a header; missing values are empty."""
+    text = io.StringIO()
+    if rows:
+        writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    return text.getvalue()
+
+
+def as_json(rows: Sequence[Row]) -> str:
+    """A list of objects; missing values are null."""
+    return json.dumps(list(rows), indent=1, allow_nan=True) + "\n"
+
+
+def _write_parquet(rows: Sequence[Row], path: Path) -> None:
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError as error:
+        raise MissingExtraError(
+            "expected pyarrow for Parquet; it is not installed; try pip install 'surefoot[parquet]', or a .csv file"
+        ) from error
+    mixed = [name for name in (rows[0] if rows else {}) if len({type(row[name]) for row in rows} - {type(None)}) > 1]
+    for name in mixed:  # choices of several types: a column has one
+        numbers = all(
+            isinstance(row[name], (int, float, type(None))) and not isinstance(row[name], bool) for row in rows
+        )
+        convert = float if numbers else str
+        rows = [{**row, name: None if row[name] is None else convert(row[name])} for row in rows]
+    try:
+        parquet.write_table(pyarrow.Table.from_pylist(list(rows)), path)
+    except OSError as error:
+        raise InvalidInputError(f"expected a file that can be written; got {error}; try another path") from None

@@ -1,0 +1,275 @@
+"""What SurefootSampler learns from, what it takes for pending, and that a restart changes nothing."""
+
+import math
+import warnings
+
+import numpy as np
+import optuna
+import pytest
+from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
+from optuna.trial import TrialState
+
+import surefoot
+from surefoot.errors import InvalidInputError, SurefootWarning, UnknownNameError
+from surefoot.integrations.optuna import REASON, SurefootSampler, guarded, result_of
+from surefoot.integrations.optuna_history import PARAMS, VOID, WARMTH, common_space, runs_of
+
+BRANIN = surefoot.problems.get("BRA")
+SPACE = {"a": FloatDistribution(-5.0, 10.0), "b": FloatDistribution(0.0, 15.0)}
+
+
+def branin(trial):
+    return BRANIN([trial.suggest_float("a", -5, 10), trial.suggest_float("b", 0, 15)])
+
+
+def crashing(trial):
+    a = trial.suggest_float("a", -5, 10)
+    b = trial.suggest_float("b", 0, 15)
+    if a > 8:
+        raise FloatingPointError("the mesh collapsed")
+    return math.nan if b > 13 else BRANIN([a, b])
+
+
+def optimize(study, objective, n):
+    study.optimize(guarded(objective), n_trials=n, catch=(Exception,))
+    return [tuple(t.params.values()) for t in study.trials]
+
+
+def runs(study, **options):
+    trials = study.get_trials(deepcopy=False)
+    return runs_of(trials, -1, SPACE, 1.0, options.get("learn_from_all", False))[1]
+
+
+def test_the_points_are_those_of_minimize():
+    study = optuna.create_study(sampler=SurefootSampler(SPACE, seed=3))
+    points = optimize(study, crashing, 30)
+
+    def fun(x):
+        if x["a"] > 8:
+            raise FloatingPointError("the mesh collapsed")
+        return math.nan if x["b"] > 13 else BRANIN([x["a"], x["b"]])
+
+    result = surefoot.minimize(fun, {"a": (-5, 10), "b": (0, 15)}, n_evals=30, seed=3)
+    assert points == [tuple(x.values()) for x in result.x_iters]
+
+
+def test_20_trials_are_10_a_restart_and_10_more(tmp_path):
+    def sampler():
+        return SurefootSampler(seed=1, n_init=5)
+
+    whole = optimize(optuna.create_study(sampler=sampler()), crashing, 20)
+    url = f"sqlite:///{tmp_path}/study.db"
+    optimize(optuna.create_study(storage=url, study_name="s", sampler=sampler()), crashing, 10)
+    again = optuna.load_study(storage=url, study_name="s", sampler=sampler())
+    assert optimize(again, crashing, 10) == whole
+
+
+@pytest.mark.parametrize("direction", ["minimize", "maximize"])
+def test_it_finds_the_optimum(direction):
+    sign = 1 if direction == "minimize" else -1
+    study = optuna.create_study(direction=direction, sampler=SurefootSampler())
+    study.optimize(lambda t: sign * branin(t), n_trials=40)
+    assert sign * study.best_value == pytest.approx(BRANIN.f_star, abs=1e-3)
+
+
+def test_it_learns_where_tagged_trials_fail():
+    study = optuna.create_study(sampler=SurefootSampler(SPACE))
+    optimize(study, crashing, 40)
+    low, high = result_of(study).success_probability([{"a": 9.5, "b": 5.0}, {"a": 0.0, "b": 5.0}])
+    assert low < 0.3 < 0.9 < high
+
+
+def test_a_fail_trial_without_a_reason_teaches_nothing():
+    study = optuna.create_study(sampler=SurefootSampler(SPACE))
+    study.tell(study.ask(SPACE), state=TrialState.FAIL)
+    assert not runs(study).failed.any()
+    assert runs(study, learn_from_all=True).failed.all()
+
+
+def test_a_trial_that_was_never_evaluated_is_not_in_the_history():
+    study = optuna.create_study(sampler=SurefootSampler(SPACE))
+    trial = study.ask(SPACE)
+    trial.set_user_attr(VOID, "interrupted")
+    study.tell(trial, state=TrialState.FAIL)
+    assert runs(study).X.shape[1] == 0
+    assert result_of(study, settings=None).nfev == 0
+
+
+def test_an_infinite_value_is_a_failure():
+    study = optuna.create_study(sampler=SurefootSampler(SPACE))
+    study.tell(study.ask(SPACE), math.inf)
+    assert runs(study).failed.all()
+
+
+def test_guarded_turns_infinities_into_failures_with_a_reason():
+    study = optuna.create_study(sampler=SurefootSampler())
+    study.optimize(guarded(lambda t: t.suggest_float("a", 0, 1) * math.inf), n_trials=1)
+    assert study.trials[0].state == TrialState.FAIL
+    assert study.trials[0].user_attrs[REASON] == "the value was inf"
+
+
+def test_guarded_leaves_transient_exceptions_untagged():
+    def objective(trial):
+        trial.suggest_float("a", -5, 10), trial.suggest_float("b", 0, 15)
+        raise OSError("no route to host")
+
+    study = optuna.create_study(sampler=SurefootSampler(SPACE))
+    study.optimize(guarded(objective, transient=(OSError,)), n_trials=1, catch=(Exception,))
+    assert not runs(study).failed.any()
+    assert result_of(study).history.evaluations[0].status == "transient"
+
+
+def test_a_pruned_trial_counts_as_no_better_than_typical():
+    study = optuna.create_study(sampler=SurefootSampler(SPACE))
+    for value in (1.0, 2.0, 30.0):
+        study.tell(study.ask(SPACE), value)
+    for reported in (-5.0, 7.0):
+        trial = study.ask(SPACE)
+        trial.report(reported, step=1)
+        study.tell(trial, state=TrialState.PRUNED)
+    assert result_of(study).func_vals.tolist() == [1.0, 2.0, 30.0, 2.0, 7.0]
+
+
+def test_running_and_enqueued_trials_are_pending():
+    study = optuna.create_study(sampler=SurefootSampler(SPACE))
+    study.tell(study.ask(SPACE), 1.0)
+    study.ask(SPACE)
+    study.enqueue_trial({"a": 1.0, "b": 2.0})
+    assert runs(study).pending.shape[1] == 2
+
+
+def test_a_suggestion_is_published_before_its_parameters_are_set():
+    study = optuna.create_study(sampler=SurefootSampler(SPACE))
+    trial = study.ask()
+    assert trial.relative_params.keys() == {"a", "b"}
+    assert runs(study).pending.shape[1] == 1
+
+
+def test_two_workers_get_different_points():
+    study = optuna.create_study(sampler=SurefootSampler(SPACE, n_init=5))
+    study.optimize(branin, n_trials=12)
+    points = [tuple(study.ask(SPACE).params.values()) for _ in range(6)]
+    gaps = [np.abs(np.subtract(p, q)).max() for i, p in enumerate(points) for q in points[:i]]
+    assert min(gaps) > 1e-6
+
+
+def test_an_enqueued_trial_is_evaluated_as_given():
+    study = optuna.create_study(sampler=SurefootSampler(SPACE))
+    study.enqueue_trial({"a": 1.5, "b": 2.5})
+    study.optimize(branin, n_trials=3)
+    assert study.trials[0].params == {"a": 1.5, "b": 2.5}
+
+
+def test_every_distribution_keeps_its_grid_and_type():
+    def objective(trial):
+        values = {
+            "float": trial.suggest_float("float", -1, 1),
+            "log": trial.suggest_float("log", 1e-5, 1, log=True),
+            "step": trial.suggest_float("step", -1.0, 1.0, step=0.25),
+            "int": trial.suggest_int("int", 1, 9),
+            "int_step": trial.suggest_int("int_step", 1, 9, step=2),
+            "int_log": trial.suggest_int("int_log", 1, 100, log=True),
+            "choice": trial.suggest_categorical("choice", [None, True, 1, "x"]),
+        }
+        assert (values["step"] + 1.0) % 0.25 == 0.0
+        assert values["int_step"] % 2 == 1
+        return values["float"] ** 2 + values["step"] + values["int"] + (values["choice"] is None)
+
+    study = optuna.create_study(sampler=SurefootSampler(n_init=5))
+    study.optimize(objective, n_trials=25)
+    assert result_of(study).nfev == 25
+
+
+def test_a_study_in_which_everything_failed_goes_on_with_an_explicit_space():
+    def hopeless(trial):
+        branin(trial)
+        raise ArithmeticError("diverged")
+
+    study = optuna.create_study(sampler=SurefootSampler(SPACE, n_init=4))
+    optimize(study, hopeless, 10)
+    assert len({tuple(t.params.values()) for t in study.trials}) == 10
+    assert not result_of(study).success
+
+
+def test_the_common_space_of_failed_trials_is_used_when_all_failed():
+    study = optuna.create_study(sampler=SurefootSampler())
+    study.tell(study.ask(SPACE), state=TrialState.FAIL)
+    assert common_space(study.trials) == SPACE
+
+
+def test_a_trial_that_failed_early_takes_no_parameter_away():
+    study = optuna.create_study(sampler=SurefootSampler())
+    study.tell(study.ask(SPACE), 1.0)
+    study.tell(study.ask({"a": SPACE["a"]}), state=TrialState.FAIL)
+    assert common_space(study.trials) == SPACE
+
+
+def test_a_conditional_space_falls_back_to_the_common_part():
+    def objective(trial):
+        a = trial.suggest_float("a", 0, 1)
+        name = "low" if a < 0.5 else "high"
+        return a + trial.suggest_float(name, 0, 1)
+
+    study = optuna.create_study(sampler=SurefootSampler(n_init=3))
+    study.optimize(objective, n_trials=15)
+    assert set(study.trials[-1].system_attrs[PARAMS]) == {"a"}
+
+
+def test_an_exhausted_space_warns_and_goes_on():
+    study = optuna.create_study(sampler=SurefootSampler())
+    with pytest.warns(SurefootWarning, match="all 3 have been"):
+        study.optimize(lambda t: t.suggest_int("a", 0, 2), n_trials=6)
+    assert len(study.trials) == 6
+
+
+def test_damaged_attributes_do_not_stop_a_study():
+    study = optuna.create_study(sampler=SurefootSampler(SPACE, n_init=3))
+    study.optimize(branin, n_trials=6)
+    storage, last = study._storage, study.ask(SPACE)
+    for key in (PARAMS, WARMTH):
+        storage.set_trial_system_attr(last._trial_id, key, {"nonsense": 1})
+    study.tell(last, 5.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        study.optimize(branin, n_trials=3)
+
+
+def test_several_objectives_are_refused():
+    study = optuna.create_study(directions=["minimize", "minimize"], sampler=SurefootSampler())
+    with pytest.raises(InvalidInputError, match="one objective; got 2"):
+        study.optimize(lambda t: (t.suggest_float("a", 0, 1), 0.0), n_trials=1)
+
+
+@pytest.mark.parametrize(
+    "settings", [{"policy": "EI"}, {"failures": "ep"}, {"kernel": "matern52"}, {"search": "paper"}]
+)
+def test_settings_are_those_of_minimize(settings):
+    study = optuna.create_study(sampler=SurefootSampler(SPACE, n_init=4, **settings))
+    optimize(study, crashing, 8)
+    assert len(study.trials) == 8
+
+
+def test_unknown_settings_are_errors():
+    with pytest.raises(UnknownNameError, match="policy"):
+        SurefootSampler(policy="nonsense")
+    with pytest.raises(InvalidInputError, match="got polcy"):
+        SurefootSampler(polcy="EI")
+
+
+def test_a_result_shows_steps_and_choices_as_the_user_wrote_them():
+    space = {
+        "step": FloatDistribution(0.0, 1.0, step=0.5),
+        "odd": IntDistribution(1, 9, step=2),
+        "choice": CategoricalDistribution(["x", "y"]),
+    }
+    study = optuna.create_study(direction="maximize", sampler=SurefootSampler(space))
+    study.enqueue_trial({"step": 0.5, "odd": 3, "choice": "y"})
+    study.optimize(lambda t: sum(isinstance(t._suggest(n, d), str) for n, d in space.items()), n_trials=1)
+    result = result_of(study)
+    assert result.x == {"step": 0.5, "odd": 3, "choice": "y"}
+    assert (result.fun, result.sign) == (1.0, -1.0)
+
+
+def test_a_study_without_trials_has_no_result_yet():
+    with pytest.raises(InvalidInputError, match="at least one finished trial"):
+        result_of(optuna.create_study())
