@@ -238,7 +238,7 @@ def _success_map(result: Result) -> list[Block]:
     )
     caption = (
         f"Learned probability that an evaluation succeeds, over {names[i]} and {names[j]}{held}. Dots succeeded, "
-        "crosses failed (all evaluations, seen along the other parameters); the star is the best point."
+        f"crosses failed{' (all evaluations, whatever the others)' if others else ''}; the star is the best point."
     )
     return [Figure([success_drawing(result, i, j, best, (names[i], names[j]))], caption)]
 
