@@ -41,7 +41,7 @@ def draw_convergence(ax: Any, result: Result) -> None:
     values = y[ok]
     if len(values) and np.ptp(values) > 0 and (np.percentile(values, 95) - values.min()) < 0.05 * np.ptp(values):
         ax.set_yscale("symlog", linthresh=max(1e-12, float(np.percentile(np.abs(values), 50))))
-    ax.axvline(min(result.settings.n_init, result.nfev) + 0.5, color="0.8", lw=1, ls="--", zorder=0)
+    ax.axvline(min(result.settings.n_init, result.nfev) + 0.5, color="0.5", alpha=0.5, lw=1, ls="--", zorder=0)
     ax.set(xlabel="evaluation", ylabel="value")
 
 

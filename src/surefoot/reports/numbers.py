@@ -18,9 +18,9 @@ def number(value: float, digits: int = 6) -> str:
     return _tidy(f"{value:.{digits}g}")
 
 
-def power(value: float) -> str:
-    """A tick of a logarithmic axis: 0.1, 20, 10⁵."""
-    text = number(value, 3)
+def power(value: float, digits: int = 6) -> str:
+    """A number, powers of ten in short: 0.1, 20, 10⁷ (ticks of logarithmic axes, bounds)."""
+    text = number(value, digits)
     return text.replace("1 × 10", "10") if text.lstrip(MINUS).startswith("1 × 10") else text
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from surefoot import __version__
 from surefoot.optimize.drawing import best_so_far, best_values, draw_convergence, draw_gap, draw_slice, mappable
 from surefoot.optimize.parameters import Categorical, Integer, Parameter
-from surefoot.reports.numbers import duration, number, percent, versions
+from surefoot.reports.numbers import duration, number, percent, power, versions
 from surefoot.reports.page import Block, Code, Facts, Figure, Note, Section, Table, Text, render, write
 from surefoot.reports.success import success_drawing
 from surefoot.reports.svg import PALETTE, drawing
@@ -95,7 +95,7 @@ def _range(p: Parameter) -> str:
     if isinstance(p, Categorical):
         return ", ".join(map(str, p.choices))
     kind = f"{', integer' if isinstance(p, Integer) else ''}{', log' if p.log else ''}"
-    return f"{number(p.low)} to {number(p.high)}{kind}"
+    return f"{power(p.low)} to {power(p.high)}{kind}"
 
 
 def _position(p: Parameter, value: Any) -> str:

@@ -104,7 +104,7 @@ def _plain_log_ticks(figure: Any) -> None:
             low, high = sorted(axis.get_view_interval())
             if axis.get_scale() == "log" and high < 20.0 * low:
                 axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-            axis.set_major_formatter(FuncFormatter(lambda value, _: power(value)))
+            axis.set_major_formatter(FuncFormatter(lambda value, _: power(value, 3)))
             axis.set_minor_formatter(NullFormatter())
 
 

@@ -69,7 +69,7 @@ def _residuals(inference: Inference) -> Table:
             )
         )
     caption = "Noise (standard deviation) and distance between measured and fitted (root mean square), signal by signal"
-    header = ("signal", "noise", "", "distance", "ratio squared", "variance explained")
+    header = ("signal", "noise", "origin", "distance", "ratio squared", "variance explained")
     return Table(caption, header, rows, left=(0, 2))
 
 
