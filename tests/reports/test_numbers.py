@@ -57,5 +57,9 @@ def test_a_share_is_written_in_per_cent() -> None:
     assert percent(0.217) == "22\N{NO-BREAK SPACE}%"
 
 
+def test_a_small_negative_number_is_not_minus_zero() -> None:
+    assert fixed(-0.001, 1) == "0.0"
+
+
 def test_decimals_are_kept() -> None:
     assert fixed(-2.0, 2) == "−2.00"

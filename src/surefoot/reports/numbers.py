@@ -37,12 +37,12 @@ def _tidy(text: str) -> str:
 
 def fixed(value: float, places: int) -> str:
     """A number with so many decimals."""
-    return f"{value:.{places}f}".replace("-", MINUS)
+    return f"{value:z.{places}f}".replace("-", MINUS)  # z: a negative number that rounds to zero is zero
 
 
 def percent(share: float, places: int = 0) -> str:
     """A share in per cent: 22 %."""
-    return f"{100 * share:.{places}f}{NO_BREAK}%"
+    return f"{fixed(100 * share, places)}{NO_BREAK}%"
 
 
 def duration(seconds: float) -> str:

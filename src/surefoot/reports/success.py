@@ -22,9 +22,10 @@ def success_drawing(
     units: tuple[float, float] = (1.0, 1.0),
 ) -> Html:
     """P(success) over parameters i and j, the others as in `point`, which is marked; axes count in `units`."""
-    from matplotlib.ticker import FuncFormatter
 
     def draw(figure: Any) -> None:
+        from matplotlib.ticker import FuncFormatter
+
         ax = figure.add_subplot()
         mesh = draw_success(ax, result, i, j, [point], _GRID)
         ax.plot([point[i]], [point[j]], "*", ms=13, color="gold", mec="0.2", clip_on=False)
