@@ -110,6 +110,12 @@ def test_a_space_of_all_kinds_with_awkward_names_is_reported(read) -> None:
         assert what in text
 
 
+@pytest.mark.parametrize("bounds", [Real(-1e300, 1e300), Real(1e-300, 1e300, log=True), Real(5.0, 5.0000001)])
+def test_ranges_of_any_size_are_reported(bounds: Real, read) -> None:
+    page = report(minimize(lambda x: float(np.sign(x[0])), [bounds], n_evals=3), "Extremes")
+    assert "along x0" in read(page).text("title")
+
+
 def test_categories_alone_are_reported(read) -> None:
     page = report(
         minimize(lambda x: float(len(x[0])), [Categorical(["a", "bb", "ccc"])], n_evals=3, n_init=2), "Choices"

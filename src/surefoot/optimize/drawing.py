@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from surefoot.optimize.result import Result
 
 _N_SLICE = 120  # points along a real parameter
+_MAX_NAME = 32  # characters of a parameter's name that fit below a small picture
 _MAX_MARKS = 24  # integers drawn one by one; more are drawn as a curve
 
 
@@ -110,7 +111,7 @@ def draw_slice(ax: Any, result: Result, i: int) -> None:
     if isinstance(p, Categorical):
         ax.set_xticks(t, [short(choice) for choice in values], parse_math=False)
         ax.set_xlim(-0.5, len(values) - 0.5)
-    ax.set_xlabel(result.space.names[i], parse_math=False)
+    ax.set_xlabel(short(result.space.names[i], _MAX_NAME), parse_math=False)
 
 
 def draw_map(ax: Any, result: Result) -> Any:
@@ -152,11 +153,11 @@ def draw_success(ax: Any, result: Result, i: int, j: int, fills: Sequence[Sequen
 def _label(ax: Any, result: Result, i: int, j: int) -> None:
     set_scale(result, i, ax.set_xscale)
     set_scale(result, j, ax.set_yscale)
-    ax.set_xlabel(result.space.names[i], parse_math=False)
-    ax.set_ylabel(result.space.names[j], parse_math=False)
+    ax.set_xlabel(short(result.space.names[i], _MAX_NAME), parse_math=False)
+    ax.set_ylabel(short(result.space.names[j], _MAX_NAME), parse_math=False)
 
 
-def short(value: Any) -> str:
-    """A value for a tick or a title."""
+def short(value: Any, most: int = 12) -> str:
+    """A value or a name in at most so many characters."""
     text = f"{value:.4g}" if isinstance(value, float) else str(value)
-    return text if len(text) <= 12 else text[:11] + "…"
+    return text if len(text) <= most else text[: most - 1] + "…"

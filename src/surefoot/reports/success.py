@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from surefoot.optimize.drawing import draw_success
+from surefoot.optimize.drawing import draw_success, short
 from surefoot.optimize.result import Result
 from surefoot.reports.page import Html
 from surefoot.reports.svg import drawing
@@ -30,7 +30,7 @@ def success_drawing(
         mesh = draw_success(ax, result, i, j, [point], _GRID)
         ax.plot([point[i]], [point[j]], "*", ms=13, color="gold", mec="0.2", clip_on=False)
         for axis, label, unit in ((ax.xaxis, labels[0], units[0]), (ax.yaxis, labels[1], units[1])):
-            axis.set_label_text(label, parse_math=False)
+            axis.set_label_text(short(label, 32), parse_math=False)
             if unit != 1.0:
                 axis.set_major_formatter(FuncFormatter(lambda value, _, unit=unit: f"{value / unit:g}"))
         bar = figure.colorbar(mesh, ax=ax, ticks=[0, 0.25, 0.5, 0.75, 1], label="probability of success")

@@ -65,6 +65,7 @@ def _style() -> Iterator[None]:
     with matplotlib.rc_context({**_STYLE, "axes.prop_cycle": cycle}), warnings.catch_warnings():
         # the browser's fonts draw the text, so a glyph that Matplotlib's font lacks is no matter
         warnings.filterwarnings("ignore", message="Glyph")
+        warnings.filterwarnings("ignore", "overflow", RuntimeWarning, "matplotlib")  # margins of axes up to 1e300
         yield
 
 
