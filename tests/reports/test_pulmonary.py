@@ -143,6 +143,12 @@ def test_sampling_that_did_not_settle_is_a_warning(small: Inference, read) -> No
     assert "take the intervals as rough" in read(report(rough)).text("aside")
 
 
+def test_an_estimate_outside_its_interval_is_pointed_out(small: Inference, read) -> None:
+    estimate = (*small.estimate[:2], small.posterior.intervals[2].low - 1e-6)
+    text = read(report(dataclasses.replace(small, estimate=estimate))).text("aside")
+    assert "outside the interval of the branching exponent" in text
+
+
 def test_an_interval_that_ends_at_a_bound_is_pointed_out(small: Inference, read) -> None:
     posterior = small.posterior
     first = dataclasses.replace(posterior.intervals[0], at_bound=True)

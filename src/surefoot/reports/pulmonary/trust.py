@@ -88,13 +88,22 @@ def _posterior(inference: Inference, posterior: Posterior) -> list[Block]:
     if not posterior.converged or posterior.n_effective < _ENOUGH_DRAWS:
         warning = "The sampling of plausible values did not settle: take the intervals as rough."
         blocks.append(Note(warning, title="Rough intervals", kind="warning"))
+    outside = [
+        indicator.words.lower()
+        for indicator, value, interval in zip(INDICATORS, inference.estimate, posterior.intervals, strict=True)
+        if not interval.low <= value <= interval.high
+    ]
+    if outside:
+        text = f"The best fit lies outside the interval of the {' and of the '.join(outside)}: plausible values are "
+        blocks.append(Note(text + "not spread evenly round it. Trust the interval rather than the single value."))
     blocks.extend(Note(note) for note in posterior.notes)
+    share = percent(posterior.emulator_share, 1) if posterior.emulator_share >= 0.0005 else "less than 0.1 %"
     blocks.append(
         Text(
             f"The intervals come from an emulator, a fast stand-in for the simulator, refined with "
             f"{posterior.n_simulations} further simulations. Its error changes the logarithm of the probability by "
             f"{number(posterior.emulator_error, 2)} (a few tenths would be harmless) and is counted in: "
-            f"{percent(posterior.emulator_share, 1)} of the variance. The samples are worth "
+            f"{share} of the variance. The samples are worth "
             f"{posterior.n_effective:.0f} independent ones."
         )
     )
