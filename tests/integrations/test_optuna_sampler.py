@@ -12,7 +12,7 @@ from optuna.trial import TrialState
 import surefoot
 from surefoot.errors import InvalidInputError, SurefootWarning, UnknownNameError
 from surefoot.integrations.optuna import REASON, SurefootSampler, guarded, result_of
-from surefoot.integrations.optuna_history import PARAMS, VOID, WARMTH, common_space, runs_of
+from surefoot.integrations.optuna_history import SUGGESTION, VOID, common_space, runs_of
 
 BRANIN = surefoot.problems.get("BRA")
 SPACE = {"a": FloatDistribution(-5.0, 10.0), "b": FloatDistribution(0.0, 15.0)}
@@ -212,7 +212,7 @@ def test_a_conditional_space_falls_back_to_the_common_part():
 
     study = optuna.create_study(sampler=SurefootSampler(n_init=3))
     study.optimize(objective, n_trials=15)
-    assert set(study.trials[-1].system_attrs[PARAMS]) == {"a"}
+    assert set(study.trials[-1].system_attrs[SUGGESTION]["params"]) == {"a"}
 
 
 def test_an_exhausted_space_warns_and_goes_on():
@@ -226,8 +226,7 @@ def test_damaged_attributes_do_not_stop_a_study():
     study = optuna.create_study(sampler=SurefootSampler(SPACE, n_init=3))
     study.optimize(branin, n_trials=6)
     storage, last = study._storage, study.ask(SPACE)
-    for key in (PARAMS, WARMTH):
-        storage.set_trial_system_attr(last._trial_id, key, {"nonsense": 1})
+    storage.set_trial_system_attr(last._trial_id, SUGGESTION, {"nonsense": 1})
     study.tell(last, 5.0)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

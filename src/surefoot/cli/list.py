@@ -26,10 +26,11 @@ def list_studies(storage: str = STORAGE) -> None:
         Console().print("no studies")
         return
     table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
-    for name in rows[0]:
-        table.add_column(name, justify="left" if name in ("study", "direction", "objective") else "right")
+    columns = [name for name in rows[0] if name != "objective"]
+    for name in columns:
+        table.add_column(name, justify="left" if name in ("study", "direction") else "right")
     for row in rows:
         table.add_row(
-            *("" if v is None else f"{v:.6g}" if isinstance(v, float) else escape(str(v)) for v in row.values())
+            *("" if row[n] is None else f"{row[n]:.6g}" if n == "best" else escape(str(row[n])) for n in columns)
         )
     Console().print(table)

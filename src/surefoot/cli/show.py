@@ -21,9 +21,7 @@ STUDY = typer.Option("", "--study", help="Its name, if the storage has several."
 def show(
     storage: str = STORAGE,
     study: str = STUDY,
-    trial: int = typer.Option(
-        -1, "--trial", min=0, help="Show this trial, with its stdout and stderr.", show_default=False
-    ),
+    trial: int | None = typer.Option(None, "--trial", min=0, help="Show this trial, with its stdout and stderr."),
 ) -> None:
     """Show a study: what was found, and every trial. With --trial: that one, with all it printed.
 
@@ -35,7 +33,7 @@ def show(
     console = Console()
     with opened(storage_place(storage)) as found:
         chosen = load_study(found, study or None)
-        if trial >= 0:
+        if trial is not None:
             _show_trial(chosen, trial, console)
         else:
             _show_study(chosen, console)
@@ -52,12 +50,11 @@ def _show_study(study: Study, console: Console) -> None:
 
     rows = trial_rows(study)
     hidden = ("started", "ended", "host", "folder")
-    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, expand=True)
     for name in [name for name in (rows[0] if rows else {}) if name not in hidden]:
         text = name in ("status", "reason")
-        table.add_column(
-            escape(name), justify="left" if text else "right", overflow="ellipsis", no_wrap=name != "reason"
-        )
+        table.add_column(escape(name), justify="left" if text else "right", overflow="ellipsis", no_wrap=True,
+                         ratio=1 if name == "reason" else None)  # fmt: skip
     for row in rows:
         table.add_row(*(_text(value) for name, value in row.items() if name not in hidden))
     if not rows:

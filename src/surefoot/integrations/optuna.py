@@ -24,10 +24,9 @@ from optuna.trial import FrozenTrial, Trial
 
 from surefoot.errors import SurefootWarning
 from surefoot.integrations.optuna_history import (
-    PARAMS,
     REASON,
+    SUGGESTION,
     TRANSIENT,
-    WARMTH,
     common_space,
     result_of,
     runs_of,
@@ -97,8 +96,8 @@ class SurefootSampler(BaseSampler):
         except Exception as error:
             self._cannot_suggest(error)
             return {name: self.sample_independent(study, trial, name, d) for name, d in search_space.items()}
-        for key, value in ((PARAMS, values), (WARMTH, suggestion.warmth.to_json())):
-            study._storage.set_trial_system_attr(trial._trial_id, key, value)
+        told = {"params": values, "warmth": suggestion.warmth.to_json()}
+        study._storage.set_trial_system_attr(trial._trial_id, SUGGESTION, told)
         return {name: from_engine(d, values[name]) for name, d in search_space.items()}
 
     def sample_independent(

@@ -43,9 +43,9 @@ from surefoot.optimize.suggest import Runs
 REASON = "surefoot:reason"  # user attribute of a trial: why it failed, if it would fail again
 TRANSIENT = "surefoot:transient"  # user attribute: why it failed, if it might not fail again
 VOID = "surefoot:void"  # user attribute: why it was not evaluated at all
-DURATION = "surefoot:duration_s"  # user attribute: of the evaluation alone
-PARAMS = "surefoot:params"  # system attribute: the engine's values, published before they are evaluated
-WARMTH = "surefoot:warmth"  # system attribute: where the hyperparameter searches of this suggestion ended
+OUTPUT = "surefoot:output"  # user attribute, of `surefoot run`: duration, where it ran, the ends of stdout and stderr
+SUGGESTION = "surefoot:suggestion"  # system attribute: the engine's values, published before they are evaluated, and
+# where the hyperparameter searches ended
 STUDY = "surefoot:study"  # user attribute of a study made by `surefoot run`: its settings and parameters
 
 
@@ -75,9 +75,7 @@ def evaluation_of(
     trial: FrozenTrial, x: tuple[Value, ...], sign: float, typical: float | None, learn_from_all: bool = False
 ) -> Evaluation:
     """What a finished trial at x teaches; `typical` is the median of the completed values."""
-    duration = trial.user_attrs.get(DURATION)
-    if duration is None:
-        duration = trial.duration.total_seconds() if trial.duration is not None else math.nan
+    duration = duration_of(trial)
     if trial.state == TrialState.COMPLETE and trial.value is not None:
         if math.isfinite(trial.value):
             return Evaluation(x, trial.value, duration_s=duration)
@@ -90,6 +88,14 @@ def evaluation_of(
         return Evaluation(x, math.nan, "failed", str(trial.user_attrs[REASON]), duration)
     reason = str(trial.user_attrs.get(TRANSIENT, "failed without a reason (a lost worker, an untagged exception)"))
     return Evaluation(x, math.nan, "failed" if learn_from_all else "transient", reason, duration)
+
+
+def duration_of(trial: FrozenTrial) -> float:
+    """Seconds that the evaluation took; of a trial not run by `surefoot run`, from its beginning to its end."""
+    stored = (trial.user_attrs.get(OUTPUT) or {}).get("duration_s")
+    if stored is not None:
+        return float(stored)
+    return trial.duration.total_seconds() if trial.duration is not None else math.nan
 
 
 def typical_value(trials: Sequence[FrozenTrial]) -> float | None:
@@ -111,9 +117,16 @@ def was_evaluated(trial: FrozenTrial) -> bool:
     return trial.state.is_finished() and not is_void(trial)
 
 
+def published(trial: FrozenTrial) -> dict[str, Value]:
+    """The engine's values that a suggestion announced; none if there is no suggestion, or a damaged one."""
+    suggestion = trial.system_attrs.get(SUGGESTION)
+    values = suggestion.get("params") if isinstance(suggestion, dict) else None
+    return values if isinstance(values, dict) else {}
+
+
 def point_of(trial: FrozenTrial, distributions: Distributions, space: Space) -> tuple[Value, ...] | None:
     """The engine's values of a trial: suggested, enqueued or published; None if some are unknown or out of range."""
-    enqueued, published = trial.system_attrs.get("fixed_params") or {}, trial.system_attrs.get(PARAMS) or {}
+    enqueued, suggested = trial.system_attrs.get("fixed_params") or {}, published(trial)
     values = []
     try:
         for name, d in distributions.items():
@@ -122,7 +135,7 @@ def point_of(trial: FrozenTrial, distributions: Distributions, space: Space) -> 
             elif name in enqueued:
                 values.append(to_engine(d, enqueued[name]))
             else:
-                values.append(published[name])
+                values.append(suggested[name])
         return space.validate(values)
     except (KeyError, ValueError, TypeError):
         return None
@@ -157,9 +170,9 @@ def runs_of(
 def warmth_of(trials: Sequence[FrozenTrial]) -> Warmth:
     """Where the hyperparameter searches of the latest evaluated trial ended; nothing if that cannot be read."""
     for trial in sorted(trials, key=lambda t: -t.number):
-        if WARMTH in trial.system_attrs and was_evaluated(trial):
+        if SUGGESTION in trial.system_attrs and was_evaluated(trial):
             try:
-                return Warmth.from_json(trial.system_attrs[WARMTH])
+                return Warmth.from_json(trial.system_attrs[SUGGESTION]["warmth"])
             except (ValueError, KeyError, TypeError):
                 return Warmth()
     return Warmth()

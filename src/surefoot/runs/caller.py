@@ -59,19 +59,10 @@ class Caller:
 
     def _start(self, environment: dict[str, str]) -> None:
         self._answers, child_end = os.pipe()
-        limit = self._objective.memory_limit_mb
-        argv = [
-            sys.executable,
-            "-m",
-            __name__,
-            str(child_end),
-            self._objective.python,
-            str(self._here),
-            str(limit or 0),
-        ]
+        options = [str(child_end), self._objective.python, str(self._here), str(self._objective.memory_limit_mb or 0)]
         try:
             self._process = process.start(
-                [*argv, str(limit or 0)],
+                [sys.executable, "-P", "-m", "surefoot.runs.callee", *options],
                 folder=self._here,
                 environment=environment,
                 stdin=subprocess.PIPE,

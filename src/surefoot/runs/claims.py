@@ -28,7 +28,7 @@ from optuna.exceptions import UpdateFinishedTrialError
 from optuna.study import Study
 from optuna.trial import FrozenTrial, Trial, TrialState
 
-from surefoot.integrations.optuna_history import PARAMS, TRANSIENT, VOID, is_void, point_of
+from surefoot.integrations.optuna_history import TRANSIENT, VOID, is_void, point_of, published
 from surefoot.integrations.optuna_space import Distributions, engine_space, from_engine
 
 OWNER = "surefoot:owner"  # system attribute of a trial: who evaluates it
@@ -98,11 +98,14 @@ class Claims:
 
     def claim(self) -> Trial | None:
         """A trial to evaluate, with its parameters; None if the budget is used up or under way."""
-        trial = self._take_waiting() or self._take_new()
+        trials = self.trials()  # a read costs several queries: there are two for a claim, and the sampler's own
+        trial = self._take_waiting(trials) or self._create(trials)
         if trial is None:
             return None
         try:
-            self._wait_for_turn(trial.number)
+            if not self._comes_to_turn(trial.number):
+                self.release(trial.number, "surplus: others had claimed the rest of the budget")
+                return None
             for name, distribution in self.parameters.items():
                 trial._suggest(name, distribution)
         except optuna.exceptions.StorageInternalError:  # the connection broke; `recover` will find the trial
@@ -113,8 +116,7 @@ class Claims:
     def _may(self, trials: list[FrozenTrial], number: int) -> bool:
         return sum(t.number < number and not is_void(t) for t in trials) < self.n_evals
 
-    def _take_waiting(self) -> Trial | None:
-        trials = self.trials()
+    def _take_waiting(self, trials: list[FrozenTrial]) -> Trial | None:
         for waiting in trials:
             if waiting.state != TrialState.WAITING or not self._may(trials, waiting.number):
                 continue
@@ -127,32 +129,31 @@ class Claims:
                 continue
         return None
 
-    def _take_new(self) -> Trial | None:
-        if sum(not is_void(t) for t in self.trials()) >= self.n_evals:
+    def _create(self, trials: list[FrozenTrial]) -> Trial | None:
+        if sum(not is_void(t) for t in trials) >= self.n_evals:
             return None
         # created with its owner in one transaction: a process killed now leaves no trial that nobody owns
         template = optuna.create_trial(state=TrialState.RUNNING, system_attrs={OWNER: self.me})
         trial = Trial(self.study, self.study._storage.create_new_trial(self.study._study_id, template_trial=template))
         self.held[trial.number] = trial._trial_id
-        if self._may(self.trials(), trial.number):
-            return trial
-        self.release(trial.number, "surplus: others had claimed the rest of the budget")
-        return None
+        return trial
 
-    def _wait_for_turn(self, number: int) -> None:
+    def _comes_to_turn(self, number: int) -> bool:
+        """Wait until all trials before have a point; whether the budget allows this one."""
         while True:
-            before = [t for t in self.trials(TrialState.RUNNING) if t.number < number and not self._has_point(t)]
+            trials = self.trials()
+            if not self._may(trials, number):
+                return False
+            before = [
+                t for t in trials if t.number < number and t.state == TrialState.RUNNING and not self._has_point(t)
+            ]
             if all(t.number in self.held or self._is_lost(t) for t in before):
-                return
+                return True
             self.beat_if_due()
             time.sleep(_TURN_POLL_S)
 
     def _has_point(self, trial: FrozenTrial) -> bool:
-        known = {
-            *trial.params,
-            *(trial.system_attrs.get(PARAMS) or {}),
-            *(trial.system_attrs.get("fixed_params") or {}),
-        }
+        known = {*trial.params, *published(trial), *(trial.system_attrs.get("fixed_params") or {})}
         return self.parameters.keys() <= known
 
     # --- ends

@@ -34,10 +34,7 @@ class Finished:
     """An evaluation and what it left behind."""
 
     evaluation: Evaluation  # its x is empty: the caller knows the point
-    folder: str
-    host: str
-    stdout: str  # the end of it
-    stderr: str
+    output: dict[str, str]  # host, folder, and the ends of stdout and stderr
 
 
 def evaluate_trial(problem: Problem, number: int, x: dict[str, Any]) -> Finished:
@@ -70,8 +67,8 @@ def evaluate_trial(problem: Problem, number: int, x: dict[str, Any]) -> Finished
         evaluation = Evaluation((), math.nan, "transient", reason, duration)
     else:
         evaluation = Evaluation((), math.nan, "failed", outcome.reason, duration)
-    ends = [tail(folder / name, _TAIL_BYTES) for name in (STDOUT, STDERR)]
-    return Finished(evaluation, str(folder), platform.node(), *ends)
+    ends = {"stdout": tail(folder / STDOUT, _TAIL_BYTES), "stderr": tail(folder / STDERR, _TAIL_BYTES)}
+    return Finished(evaluation, {"host": platform.node(), "folder": str(folder), **ends})
 
 
 def _evaluate(

@@ -131,6 +131,7 @@ def _text(value: Any) -> str:
 
 def _command(command: Any, folder: Path, parameters: Mapping[str, BaseDistribution]) -> tuple[str, ...]:
     texts = isinstance(command, list) and bool(command) and all(isinstance(a, str) for a in command)
+    texts = texts and bool(command[0])
     expect(texts, "command as a list of texts, one per argument", command, 'command = ["./sim", "--x", "{x}"]')
     reserved = sorted(set(OWN_PLACEHOLDERS) & set(parameters))
     expect(not reserved, f"parameters not named {', '.join(OWN_PLACEHOLDERS)}", reserved, "other names")

@@ -149,7 +149,7 @@ def _parameter(name: str, fields: Any) -> BaseDistribution:
     expect(name.isidentifier(), "parameter names of letters, digits and _", name, "another name")
     if "choices" in fields:
         known(where, fields, ("choices", "kind"))
-        expect(fields.get("kind", "categorical") == "categorical", f"no other kind for {where}", fields["kind"],
+        expect(fields.get("kind", "categorical") == "categorical", f"no other kind for {where}", fields.get("kind"),
                "leaving kind out")  # fmt: skip
         choices = fields["choices"]
         simple = isinstance(choices, list) and bool(choices)

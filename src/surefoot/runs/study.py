@@ -15,8 +15,6 @@ from surefoot.integrations.optuna import SurefootSampler
 from surefoot.integrations.optuna_history import STUDY, is_void
 from surefoot.runs.problem import Problem
 
-OUTPUT = "surefoot:output"  # user attribute of a trial: where it ran, and the ends of its stdout and stderr
-
 
 class Reporter(Protocol):
     """Who is told how it goes."""

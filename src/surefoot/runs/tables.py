@@ -14,9 +14,9 @@ from optuna.study import Study
 from optuna.trial import FrozenTrial, TrialState
 
 from surefoot.errors import InvalidInputError, MissingExtraError
-from surefoot.integrations.optuna_history import DURATION, REASON, STUDY, TRANSIENT, VOID, is_void
+from surefoot.integrations.optuna_history import OUTPUT, REASON, STUDY, TRANSIENT, VOID, duration_of, is_void
 from surefoot.runs.storage import load_study, study_names
-from surefoot.runs.study import OUTPUT, counts_of
+from surefoot.runs.study import counts_of
 
 FORMATS = (".csv", ".json", ".parquet")
 Row = dict[str, Any]
@@ -38,17 +38,14 @@ def trial_rows(study: Study) -> list[Row]:
     rows = []
     for t in trials:
         reason = next((t.user_attrs[key] for key in (REASON, TRANSIENT, VOID) if key in t.user_attrs), "")
-        seconds = t.user_attrs.get(DURATION)
-        if seconds is None and t.duration is not None:
-            seconds = t.duration.total_seconds()
         output = t.user_attrs.get(OUTPUT) or {}
         rows.append({
             "number": t.number,
             "status": status_of(t),
             "value": t.value if t.state.is_finished() else None,
             **{name: t.params.get(name) for name in names},
+            "duration_s": duration_of(t) if t.state.is_finished() else None,
             "reason": str(reason) if t.state == TrialState.FAIL else "",
-            "duration_s": seconds,
             "started": t.datetime_start.isoformat() if t.datetime_start else None,
             "ended": t.datetime_complete.isoformat() if t.datetime_complete else None,
             "host": output.get("host"),

@@ -18,7 +18,7 @@ from optuna.trial import FrozenTrial, TrialState
 from sqlalchemy.exc import SQLAlchemyError
 
 from surefoot.errors import SpaceExhaustedError, StorageLostError, SurefootError
-from surefoot.integrations.optuna_history import DURATION, REASON, TRANSIENT, is_void, result_of
+from surefoot.integrations.optuna_history import OUTPUT, REASON, TRANSIENT, is_void, result_of
 from surefoot.optimize.minimize import stop_if_hopeless
 from surefoot.optimize.result import Result
 from surefoot.runs import evaluation, process
@@ -27,7 +27,7 @@ from surefoot.runs.evaluation import Finished, evaluate_trial
 from surefoot.runs.problem import Problem
 from surefoot.runs.signals import Signals
 from surefoot.runs.storage import close_storage, make_durable, open_storage
-from surefoot.runs.study import OUTPUT, Reporter, counts_of, open_study
+from surefoot.runs.study import Reporter, counts_of, open_study
 
 _POLL_S = 0.2
 _STORAGE_PATIENCE_S = 600.0
@@ -179,13 +179,7 @@ class Worker:
             )
             return
         e = finished.evaluation
-        output = {
-            "host": finished.host,
-            "folder": finished.folder,
-            "stdout": finished.stdout,
-            "stderr": finished.stderr,
-        }
-        attributes = {OUTPUT: output, DURATION: e.duration_s}
+        attributes: dict[str, object] = {OUTPUT: {"duration_s": e.duration_s, **finished.output}}
         if not e.ok:
             attributes[REASON if e.status == "failed" else TRANSIENT] = e.reason
         try:

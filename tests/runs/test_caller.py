@@ -1,0 +1,89 @@
+"""Python objectives: imported once, in a process whose death is a failure and nothing more."""
+
+import os
+
+import pytest
+
+from surefoot.errors import InvalidInputError
+from surefoot.runs import evaluation
+from surefoot.runs.evaluation import evaluate_trial
+
+CODE = """
+import os, sys, time
+print("imported", file=sys.stderr)
+calls = 0
+def evaluate(x):
+    global calls
+    calls += 1
+    print("call", calls)
+    if x["a"] == 1: os.abort()
+    if x["a"] == 2: sys.exit("enough")
+    if x["a"] == 3: raise ValueError("diverged")
+    if x["a"] == 4: time.sleep(60)
+    if x["a"] == 5: return float("nan")
+    if x["a"] == 6: return "text"
+    if x["a"] == 7: return bytearray(2**30) and 1.0
+    if x["a"] == 8: os.system("echo from C")
+    return x["a"] + x["b"] + calls / 1000
+"""
+
+
+@pytest.fixture
+def problem(make_problem):
+    yield make_problem(python=CODE, objective={"timeout_s": 0.5, "memory_limit_mb": 200})
+    evaluation.close()
+
+
+def evaluate(problem, a, number=0):
+    return evaluate_trial(problem, number, {"a": a, "b": 2.0})
+
+
+def test_the_function_gets_a_dict_and_stays_loaded(problem):
+    assert [evaluate(problem, 10, n).evaluation.y for n in (0, 1)] == [12.001, 12.002]
+
+
+@pytest.mark.parametrize(
+    ("a", "reason"),
+    [
+        (1, "the process was killed by SIGABRT"),
+        (2, "SystemExit: enough"),
+        (3, "ValueError: diverged"),
+        (4, "timeout: no result after 0.5 s, stopped"),
+        (5, "the value was nan"),
+        (6, "the function returned 'text', not a number"),
+        (7, "MemoryError: "),
+    ],
+)
+def test_a_failure_has_its_reason_and_the_next_call_works(problem, a, reason):
+    failed = evaluate(problem, a).evaluation
+    assert (failed.status, failed.reason) == ("failed", reason)
+    assert evaluate(problem, 10, 1).evaluation.ok
+
+
+def test_output_is_kept_per_evaluation(problem):
+    first, second = evaluate(problem, 10, 0), evaluate(problem, 8, 1)
+    assert first.output["stdout"] == "call 1\n"
+    assert sorted(second.output["stdout"].splitlines()) == ["call 2", "from C"]
+
+
+def test_a_retry_is_by_the_name_of_the_exception(make_problem):
+    problem = make_problem(python=CODE, objective={"retry_on": ["ValueError"], "n_retries": 1})
+    finished = evaluate(problem, 3)
+    evaluation.close()
+    assert finished.evaluation.status == "transient"
+    assert finished.output["stdout"] == "call 1\ncall 2\n"
+
+
+@pytest.mark.parametrize("code", ["import nowhere_at_all", "evaluate = 3", "x = 1", "import os; os._exit(3)"])
+def test_a_function_that_cannot_be_loaded_is_an_error(make_problem, code):
+    with pytest.raises(InvalidInputError, match=r"expected a function at 'function\.py:evaluate'"):
+        evaluate(make_problem(python=code), 10)
+
+
+def test_it_runs_beside_the_problem_file(make_problem, tmp_path):
+    (tmp_path / "data.txt").write_text("4.5")
+    problem = make_problem(python="def evaluate(x): return float(open('data.txt').read())")
+    value = evaluate(problem, 1).evaluation.y
+    evaluation.close()
+    assert value == 4.5
+    assert os.getcwd() != str(tmp_path)

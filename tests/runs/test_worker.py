@@ -1,0 +1,193 @@
+"""The loop: budgets kept, runs continued exactly, several workers, ends of every kind."""
+
+import os
+import signal
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import optuna
+import pytest
+
+import surefoot
+from surefoot.errors import InvalidInputError, TooManyFailuresError
+from surefoot.integrations.optuna_history import is_void, result_of
+from surefoot.runs.storage import close_storage, load_study, open_storage, opened
+from surefoot.runs.tables import trial_rows
+from surefoot.runs.worker import run
+
+BOWL = "import sys; a, b = map(float, sys.argv[1:3]); print((a - 3) ** 2 + (b - 2) ** 2)"
+BOWL_FUNCTION = """
+def evaluate(x):
+    if x["a"] > 8: raise ArithmeticError("diverged")
+    return (x["a"] - 3) ** 2 + (x["b"] - 2) ** 2
+"""
+
+
+def trials(problem, place=None):
+    with opened(place or problem.default_storage) as storage:
+        return load_study(storage).get_trials(deepcopy=False)
+
+
+def test_a_run_is_minimize_with_a_storage(make_problem, reporter):
+    problem = make_problem(python=BOWL_FUNCTION, n_evals=26, seed=2, n_init=10)
+    result = run(problem, reporter=reporter)
+
+    def fun(x):
+        if x["a"] > 8:
+            raise ArithmeticError("diverged")
+        return (x["a"] - 3) ** 2 + (x["b"] - 2) ** 2
+
+    same = surefoot.minimize(fun, {"a": (-5, 10), "b": (0, 15)}, n_evals=26, seed=2, n_init=10)
+    assert [tuple(x.values()) for x in result.x_iters] == [tuple(x.values()) for x in same.x_iters]
+    assert result.fun == same.fun
+
+
+def test_a_run_that_is_continued_gives_the_points_of_one_that_was_not(make_problem, reporter, tmp_path):
+    whole = run(make_problem(python=BOWL_FUNCTION, n_evals=16, n_init=6), str(tmp_path / "whole.db"), reporter=reporter)
+    run(make_problem(python=BOWL_FUNCTION, n_evals=9, n_init=6), reporter=reporter)
+    parts = run(make_problem(python=BOWL_FUNCTION, n_evals=16, n_init=6), reporter=reporter)
+    assert parts.x_iters == whole.x_iters
+
+
+def test_a_run_that_is_done_evaluates_nothing(make_problem, reporter):
+    problem = make_problem(BOWL, n_evals=3)
+    assert run(problem, reporter=reporter).nfev == 3
+    assert run(problem, reporter=reporter).nfev == 3
+
+
+def test_a_maximizing_run(make_problem, reporter):
+    code = "import sys; a, b = map(float, sys.argv[1:3]); print(-(a - 3) ** 2 - (b - 2) ** 2)"
+    result = run(make_problem(code, n_evals=20, n_init=6, direction="maximize"), reporter=reporter)
+    assert result.fun > -1.0
+
+
+def test_workers_evaluate_at_the_same_time(make_problem, reporter, tmp_path):
+    code = f"""
+import os, sys, time
+open(os.path.join({str(tmp_path)!r}, "running-" + os.environ["SUREFOOT_TRIAL"]), "w")
+for _ in range(500):
+    if len([n for n in os.listdir({str(tmp_path)!r}) if n.startswith("running-")]) >= 3: break
+    time.sleep(0.01)
+else: sys.exit("alone")
+print(sys.argv[1])
+"""
+    result = run(make_problem(code, n_evals=3), workers=3, reporter=reporter)
+    assert result.n_failures == 0
+
+
+def test_any_executor_will_do(make_problem, reporter):
+    with ThreadPoolExecutor(2) as executor:
+        assert run(make_problem(BOWL, n_evals=4), workers=2, executor=executor, reporter=reporter).nfev == 4
+
+
+def test_two_processes_share_the_budget_and_propose_different_points(make_problem, start_worker, ledger):
+    problem = make_problem(ledger.code(0.05), n_evals=16, n_init=6)
+    processes = [start_worker(problem, workers=2) for _ in range(2)]
+    for process in processes:
+        process.join(60)
+        assert process.exitcode == 0
+    with opened(problem.default_storage) as storage:
+        assert ledger.check(load_study(storage)) == 16
+    assert len(ledger.ends()) == 16
+
+
+def test_parameters_of_another_problem_are_refused(make_problem, reporter):
+    run(make_problem(BOWL, n_evals=1), reporter=reporter)
+    other = make_problem(BOWL, n_evals=1, parameters={"a": {"low": 0.0, "high": 1.0}, "b": {"low": 0.0, "high": 15.0}})
+    with pytest.raises(InvalidInputError, match="got others for a"):
+        run(other, reporter=reporter)
+
+
+def test_a_study_of_somebody_else_is_refused(make_problem, reporter):
+    problem = make_problem(BOWL, n_evals=1)
+    storage = open_storage(problem.default_storage, create=True)
+    optuna.create_study(storage=storage, study_name="p").optimize(lambda t: t.suggest_float("a", 0, 1), n_trials=1)
+    close_storage(storage)
+    with pytest.raises(InvalidInputError, match="another's"):
+        run(problem, reporter=reporter)
+
+
+def test_too_many_failures_stop_it(make_problem, reporter):
+    problem = make_problem("import sys; sys.exit('no licence')", n_evals=50, max_failures=4)
+    with pytest.raises(TooManyFailuresError, match=r"no licence \(4\)"):
+        run(problem, reporter=reporter)
+    assert len(trials(problem)) == 4
+
+
+def test_a_finite_space_ends_when_it_is_exhausted(make_problem, reporter):
+    problem = make_problem("print(1)", parameters={"c": {"choices": ["x", "y", "z"]}}, n_evals=10)
+    assert run(problem, workers=2, reporter=reporter).nfev == 3
+    assert any("every point" in note for note in reporter.notes)
+
+
+def test_an_enqueued_trial_is_evaluated_as_given(make_problem, reporter):
+    problem = make_problem(BOWL, n_evals=4)
+    run(make_problem(BOWL, n_evals=1), reporter=reporter)
+    with opened(problem.default_storage) as storage:
+        load_study(storage).enqueue_trial({"a": 3.0, "b": 2.0})
+    assert run(problem, reporter=reporter).fun == 0.0
+
+
+@pytest.mark.parametrize("n_signals", [1, 2])
+def test_ctrl_c_once_finishes_what_runs_and_twice_stops_it(make_problem, reporter, ledger, n_signals):
+    problem = make_problem(ledger.code(0.6), n_evals=6)
+
+    def interrupt():
+        while not ledger.path.exists():
+            time.sleep(0.01)
+        for _ in range(n_signals):
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.05)
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    result = run(problem, reporter=reporter)
+    thread.join()
+    assert result.nfev == (1 if n_signals == 1 else 0)
+    assert reporter.notes[0].startswith("finishing what runs")
+    states = [t.state.name for t in trials(problem)]
+    assert states == (["COMPLETE"] if n_signals == 1 else ["FAIL", "WAITING"])
+    if n_signals == 2:
+        assert is_void(trials(problem)[0])
+
+
+def test_what_was_interrupted_is_evaluated_first_when_the_run_is_continued(make_problem, reporter, ledger):
+    problem = make_problem(ledger.code(0.3), n_evals=3)
+    threading.Timer(0.0, lambda: _interrupt_twice(ledger)).start()
+    run(problem, reporter=reporter)
+    result = run(problem, reporter=reporter)
+    kept = trials(problem)
+    assert result.nfev == 3
+    assert kept[1].params == kept[0].params
+
+
+def _interrupt_twice(ledger):
+    while not ledger.path.exists():
+        time.sleep(0.01)
+    os.kill(os.getpid(), signal.SIGINT)
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+def test_sigterm_stops_now(make_problem, reporter, ledger):
+    problem = make_problem(ledger.code(5.0), n_evals=3)
+
+    def terminate():
+        while not ledger.path.exists():
+            time.sleep(0.01)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    thread = threading.Thread(target=terminate)
+    thread.start()
+    assert run(problem, reporter=reporter).nfev == 0
+    thread.join()
+
+
+def test_the_result_knows_settings_and_failures(make_problem, reporter):
+    problem = make_problem(python=BOWL_FUNCTION, n_evals=12, n_init=12, policy="EI", seed=5)
+    run(problem, reporter=reporter)
+    with opened(problem.default_storage) as storage:
+        result = result_of(load_study(storage))
+        rows = trial_rows(load_study(storage))
+    assert (result.settings.policy, result.settings.seed, result.nfev) == ("EI", 5, 12)
+    assert {row["reason"] for row in rows if row["status"] == "failed"} == {"ArithmeticError: diverged"}
