@@ -66,8 +66,8 @@ def test_what_is_missing_ends_with_status_2_and_one_line(folder: Path, arguments
     assert "Traceback" not in done.stderr
 
 
-def test_a_saved_inference_is_reported(inference: Inference, tmp_path: Path, read) -> None:
-    inference.save(tmp_path / "patient.json")
+def test_a_saved_inference_is_reported(small: Inference, tmp_path: Path, read) -> None:
+    small.save(tmp_path / "patient.json")
     done = report(tmp_path, "patient.json")
     assert (done.returncode, done.stdout.strip()) == (0, "report: patient.html")
     assert "Pulmonary circulation" in read((tmp_path / "patient.html").read_text()).text("h1")
