@@ -33,6 +33,7 @@ _HOMES = {
     "Space": "surefoot.optimize.space",
     "minimize": "surefoot.optimize.minimize",
     "register_policy": "surefoot.acquisition.registry",
+    "write_report": "surefoot.reports.optimization",  # not among the imports above: lower layers import this module
 }
 
 __all__ = [
@@ -47,6 +48,7 @@ __all__ = [
     "__version__",
     "minimize",
     "register_policy",
+    "write_report",
 ]
 
 

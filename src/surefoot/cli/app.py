@@ -10,6 +10,7 @@ from surefoot.cli.dashboard import dashboard
 from surefoot.cli.export import export
 from surefoot.cli.list import list_studies
 from surefoot.cli.problems import problems
+from surefoot.cli.report import report
 from surefoot.cli.run import run
 from surefoot.cli.show import show
 from surefoot.errors import SurefootError
@@ -41,6 +42,7 @@ app.command()(run)
 app.command(name="list")(list_studies)
 app.command()(show)
 app.command()(export)
+app.command()(report)
 app.command()(dashboard)
 app.command()(problems)
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -47,6 +47,19 @@ class FittedModel:
         assert self.fitted.link is not None  # set together with `failures`
         log_p, _, _ = self.fitted.link(*moments(self.fitted.failures, units))
         return np.asarray(np.exp(to_host(log_p)[0]))
+
+    @property
+    def learns_failures(self) -> bool:
+        """Whether evaluations have failed and where is learned."""
+        return self.fitted.failures is not None
+
+    def relevance(self, *, of: Literal["value", "failures"] = "value") -> np.ndarray:
+        """How fast the value (or P(success)) changes along each parameter, (d,): ranges per length scale."""
+        post = self.fitted.objective if of == "value" else self.fitted.failures
+        if post is None:
+            return np.zeros(self.space.d)
+        ends = np.cumsum([p.n_columns for p in self.space.parameters])[:-1]
+        return np.asarray([part.max() for part in np.split(to_host(post.inv_ell)[0, 0], ends)])
 
     @property
     def length_scales(self) -> np.ndarray:

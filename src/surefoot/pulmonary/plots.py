@@ -1,13 +1,13 @@
 """Figures: pressure and flow along a vessel, the network coloured by mean pressure, the map of failures."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from surefoot.errors import MissingExtraError
-from surefoot.pulmonary.geometry import Network
+from surefoot.pulmonary.geometry import Network, Vessel
 from surefoot.pulmonary.simulation import Simulation
 
 if TYPE_CHECKING:
@@ -15,18 +15,18 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 # Where the vessels and their labels are drawn: arteries from the top, veins towards the left atrium.
-_PLACES = {
+PLACES = {
     "MPA": ((0.0, 4.6), (0.0, 3.7)),
     "RPA": ((0.0, 3.7), (-2.3, 3.2)),
     "LPA": ((0.0, 3.7), (2.3, 3.2)),
     "RIA": ((-2.3, 3.2), (-3.3, 2.3)),
-    "RTA": ((-2.3, 3.2), (-1.4, 2.3)),
+    "RTA": ((-2.3, 3.2), (-1.5, 2.3)),
     "LIA": ((2.3, 3.2), (3.3, 2.3)),
-    "LTA": ((2.3, 3.2), (1.4, 2.3)),
+    "LTA": ((2.3, 3.2), (1.5, 2.3)),
     "RIV": ((-0.55, 0.0), (-3.3, 1.2)),
-    "RSV": ((-0.2, 0.0), (-1.4, 1.2)),
+    "RSV": ((-0.2, 0.0), (-1.5, 1.2)),
     "LIV": ((0.55, 0.0), (3.3, 1.2)),
-    "LSV": ((0.2, 0.0), (1.4, 1.2)),
+    "LSV": ((0.2, 0.0), (1.5, 1.2)),
 }
 _LABELS = {
     "MPA": (0.35, 4.25, "left"),
@@ -37,10 +37,11 @@ _LABELS = {
     "LIA": (3.05, 2.85, "left"),
     "LTA": (1.65, 2.85, "right"),
     "RIV": (-2.25, 0.5, "right"),
-    "RSV": (-1.05, 1.05, "left"),
+    "RSV": (-1.12, 1.02, "left"),
     "LIV": (2.35, 0.5, "left"),
-    "LSV": (1.05, 1.05, "right"),
+    "LSV": (1.12, 1.02, "right"),
 }
+_WIDTH = 0.14  # drawn half width of a vessel of radius 1 cm
 _RUNS, _FAILS = "#2a788e", ("#c8553d", "#e0a100", "#7b3294", "#444444")
 
 
@@ -79,46 +80,70 @@ def _waves(pressure: "Axes", flow: "Axes", simulation: Simulation, vessel: str) 
 
 
 def _tree(axes: "Axes", top: tuple[float, float], bottom: tuple[float, float]) -> None:
-    """A small fan of branches from an artery's end to a vein's."""
-    middle = 0.5 * (top[1] + bottom[1])
-    for offset in np.linspace(-0.32, 0.32, 7):
-        axes.plot(
-            [top[0], top[0] + offset, bottom[0]],
-            [top[1], middle, bottom[1]],
-            color="0.75",
-            linewidth=0.9,
-            zorder=1,
-        )
+    """A small fan of curves from an artery's end to a vein's."""
+    from matplotlib.patches import PathPatch
+    from matplotlib.path import Path as Curve
+
+    third = (top[1] - bottom[1]) / 3.0
+    for offset in np.linspace(-0.62, 0.62, 9):
+        points = [top, (top[0] + offset, top[1] - third), (bottom[0] + offset, bottom[1] + third), bottom]
+        curve = Curve(points, [Curve.MOVETO, *[Curve.CURVE4] * 3])
+        axes.add_patch(PathPatch(curve, facecolor="none", edgecolor="0.65", linewidth=0.6, zorder=1))
+
+
+def _tube(axes: "Axes", vessel: Vessel, top: tuple[float, float], bottom: tuple[float, float], colour: Any) -> None:
+    """A tapered tube, drawn with round ends so that branches join."""
+    from matplotlib.patches import Circle, Polygon
+
+    (x0, y0), (x1, y1) = top, bottom
+    length = float(np.hypot(x1 - x0, y1 - y0))
+    across = ((y0 - y1) / length, (x1 - x0) / length)
+    a, b = _WIDTH * vessel.radius_top_cm, _WIDTH * vessel.radius_bottom_cm
+    ends = [(x0, y0, a), (x1, y1, b), (x1, y1, -b), (x0, y0, -a)]
+    corners = [(x + w * across[0], y + w * across[1]) for x, y, w in ends]
+    axes.add_patch(Polygon(corners, color=colour, linewidth=0, zorder=2))
+    for x, y, w in ends[:2]:
+        axes.add_patch(Circle((x, y), w, color=colour, linewidth=0, zorder=2))
+
+
+def is_standard(network: Network) -> bool:
+    """Whether the network has the eleven vessels that can be drawn."""
+    return set(network.names) == set(PLACES)
+
+
+def draw_network(axes: "Axes", network: Network, colours: Mapping[str, Any], labels: Mapping[str, str]) -> None:
+    """The eleven vessels of the standard network, widths by radius, each with its colour and label."""
+    for bed in network.beds:
+        _tree(axes, PLACES[bed.artery][1], PLACES[bed.vein][1])
+    for name, (top, bottom) in PLACES.items():
+        _tube(axes, network.vessel(name), top, bottom, colours[name])
+        at_x, at_y, align = _LABELS[name]
+        axes.text(at_x, at_y, labels[name], ha=align, va="center", zorder=3)
+    quiet: dict[str, Any] = {"ha": "center", "fontsize": 8.0, "alpha": 0.75}
+    axes.text(0.0, 4.86, "right ventricle", va="bottom", **quiet)
+    axes.text(0.0, -0.3, "left atrium", va="top", **quiet)
+    axes.text(0.0, 1.75, "small\nvessels", va="center", **quiet)
+    axes.set(xlim=(-4.6, 4.6), ylim=(-0.65, 5.2), aspect="equal")
+    axes.set_axis_off()
 
 
 def _network(axes: "Axes", simulation: Simulation, network: Network) -> Any:
-    """The eleven vessels, width by radius, colour by mean pressure."""
+    """The network coloured by mean pressure; returns what a colour bar needs."""
     from matplotlib import colormaps
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import Normalize
 
     means = dict(zip(simulation.vessels, simulation.mean_pressure_mmHg, strict=True))
     scale = ScalarMappable(Normalize(0.0, max(means.values())), colormaps["viridis"])
-    for bed in network.beds:
-        _tree(axes, _PLACES[bed.artery][1], _PLACES[bed.vein][1])
-    for name, (top, bottom) in _PLACES.items():
-        vessel = network.vessel(name)
-        width = 9.0 * 0.5 * (vessel.radius_top_cm + vessel.radius_bottom_cm)
-        x, y = zip(top, bottom, strict=True)
-        axes.plot(x, y, color=scale.to_rgba(means[name]), linewidth=width, solid_capstyle="round", zorder=2)
-        at_x, at_y, align = _LABELS[name]
-        axes.text(at_x, at_y, f"{name} {means[name]:.1f}", ha=align, va="center", fontsize=8.5, zorder=3)
-    axes.text(0.0, 5.0, "right ventricle", ha="center", va="bottom", fontsize=9, color="0.35")
-    axes.text(0.0, -0.35, "left atrium", ha="center", va="top", fontsize=9, color="0.35")
-    axes.text(0.0, 1.75, "structured trees", ha="center", va="center", fontsize=8, color="0.45")
-    axes.set(xlim=(-4.7, 4.7), ylim=(-0.8, 5.4), title="mean pressure (mmHg)")
-    axes.set_axis_off()
+    colours = {name: scale.to_rgba(mean) for name, mean in means.items()}
+    draw_network(axes, network, colours, {name: f"{name} {mean:.1f}" for name, mean in means.items()})
+    axes.set_title("mean pressure (mmHg)")
     return scale
 
 
 def plot_simulation(simulation: Simulation, network: Network, path: str | Path, vessel: str | None = None) -> None:
     """Waves at three places of a vessel (by default the inlet's); a picture of the standard network."""
-    standard = set(network.names) == set(_PLACES)
+    standard = is_standard(network)
     figure = _pyplot_figure(14.0 if standard else 9.0, 4.4)
     axes = figure.subplots(1, 3 if standard else 2, width_ratios=[1, 1, 1.45][: 3 if standard else 2])
     _waves(axes[0], axes[1], simulation, vessel or network.inlet)

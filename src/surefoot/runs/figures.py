@@ -11,8 +11,8 @@ import numpy as np
 from optuna.study import Study
 
 from surefoot.integrations.optuna_history import result_of
+from surefoot.optimize.drawing import axis_values
 from surefoot.optimize.parameters import Real
-from surefoot.optimize.plots import axis_values
 from surefoot.optimize.result import Result
 
 _GRID = 24

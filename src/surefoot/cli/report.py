@@ -1,0 +1,66 @@
+"""`surefoot report`: a study, or a saved pulmonary inference, as one HTML file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+from rich.console import Console
+
+from surefoot.cli.show import STUDY
+
+
+def report(
+    source: str = typer.Argument(
+        metavar="STORAGE",
+        help="A SQLite file, postgresql://…, the problem file of a run, or a saved pulmonary inference (.json).",
+    ),
+    study: str = STUDY,
+    out: Path | None = typer.Option(
+        None, "--out", "-o", metavar="FILE", help="The HTML file; default: NAME.html here.", show_default=False
+    ),
+    title: str = typer.Option("", help="Heading of the report; default: the study's name."),
+    pdf: Path | None = typer.Option(
+        None,
+        metavar="FILE",
+        help="Also print it to this PDF file, with a Chromium that is installed.",
+        show_default=False,
+    ),
+) -> None:
+    """Write the report of a study: convergence, model, failures, best parameters, settings; one file, no network.
+
+    Of a pulmonary inference saved as JSON: the report for a person who knows medicine.
+
+    Example: surefoot report stiffness.db -o report.html
+    """
+    console = Console()
+    with console.status("writing the report"):
+        path = _inference(source, out, title) if source.endswith(".json") else _study(source, study, out, title)
+        paths = [path]
+        if pdf is not None:
+            from surefoot.reports.pdf import print_pdf
+
+            paths.append(print_pdf(path, pdf))
+    for path in paths:
+        console.print(f"report: {path}", markup=False, highlight=False, soft_wrap=True)
+
+
+def _study(source: str, study: str, out: Path | None, title: str) -> Path:
+    from surefoot.integrations.optuna_history import result_of
+    from surefoot.reports.optimization import write_report
+    from surefoot.runs.problem import storage_place
+    from surefoot.runs.storage import load_study, opened
+
+    with opened(storage_place(source)) as storage:
+        chosen = load_study(storage, study or None)
+        result, name = result_of(chosen), chosen.study_name
+    return write_report(result, out or Path(f"{name.replace('/', '_')}.html"), title=title or name)
+
+
+def _inference(source: str, out: Path | None, title: str) -> Path:
+    from surefoot.inference.result import Inference
+    from surefoot.reports.pulmonary import write_report
+    from surefoot.reports.pulmonary.document import TITLE
+
+    inference = Inference.load(source)
+    return write_report(inference, out or Path(f"{Path(source).stem}.html"), title=title or TITLE)

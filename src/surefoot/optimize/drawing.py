@@ -1,0 +1,163 @@
+"""Pictures of a result on given axes: convergence, the model along one parameter, over two, and P(success).
+
+Nothing here makes a figure: `plots` puts these drawings together for a file, `surefoot.reports` for a page. Names and
+choices are the user's and are never read as mathematics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from surefoot.optimize.parameters import Categorical, Integer
+
+if TYPE_CHECKING:
+    from surefoot.optimize.result import Result
+
+_N_SLICE = 120  # points along a real parameter
+_MAX_NAME = 32  # characters of a parameter's name that fit below a small picture
+_MAX_MARKS = 24  # integers drawn one by one; more are drawn as a curve
+
+
+def best_so_far(result: Result) -> np.ndarray:
+    """The best value after each evaluation, (n,); NaN before the first success."""
+    best = np.minimum.accumulate(np.where(result.history.ok, result.sign * result.func_vals, np.inf))
+    return np.where(np.isfinite(best), result.sign * best, np.nan)
+
+
+def draw_convergence(ax: Any, result: Result) -> None:
+    """Every evaluation, the best so far, and the failures along the bottom."""
+    number = np.arange(1, result.nfev + 1)
+    y, ok = result.func_vals, result.history.ok
+    ax.plot(number[ok], y[ok], "o", ms=3.5, color="0.6", label="evaluation")
+    ax.plot(number, best_so_far(result), color="C0", lw=1.8, label="best so far", drawstyle="steps-post")
+    if result.n_failures:
+        floor = np.full(result.n_failures, 0.02)
+        ax.plot(
+            number[~ok], floor, "x", ms=5, color="C3", transform=ax.get_xaxis_transform(),
+            label=f"failed ({result.n_failures})", clip_on=False,
+        )  # fmt: skip
+    values = y[ok]
+    if len(values) and np.ptp(values) > 0 and (np.percentile(values, 95) - values.min()) < 0.05 * np.ptp(values):
+        ax.set_yscale("symlog", linthresh=max(1e-12, float(np.percentile(np.abs(values), 50))))
+    ax.axvline(min(result.settings.n_init, result.nfev) + 0.5, color="0.5", alpha=0.5, lw=1, ls="--", zorder=0)
+    ax.set(xlabel="evaluation", ylabel="value")
+
+
+def draw_gap(ax: Any, result: Result) -> None:
+    """How far the best so far was from the best of all, on a logarithmic scale: it ends where the best was found."""
+    gap = result.sign * (best_so_far(result) - result.fun)
+    number = np.arange(1, result.nfev + 1)
+    ax.plot(number, np.where(gap > 0.0, gap, np.nan), color="C0", lw=1.8, drawstyle="steps-post")
+    ax.set_yscale("log")
+    ax.set(xlabel="evaluation", ylabel="distance to the best", xlim=(1, max(2, result.nfev)))
+
+
+def axis_values(result: Result, i: int, n: int) -> list[Any]:
+    """Values along parameter i: n of a real one, the integers (at most n), or all choices."""
+    p = result.space.parameters[i]
+    if isinstance(p, Categorical):
+        return list(p.choices)
+    values = [p.decode(np.asarray([u])) for u in np.linspace(0.0, 1.0, n)]
+    return sorted(set(values)) if isinstance(p, Integer) else values
+
+
+def mappable(result: Result) -> list[int]:
+    """Which parameters can be an axis of a map: real and integer ones with more than one value."""
+    parameters = enumerate(result.space.parameters)
+    return [i for i, p in parameters if not isinstance(p, Categorical) and p.n_values > 1]
+
+
+def best_values(result: Result) -> list[Any]:
+    """The best point in the order of the parameters."""
+    return list(result.space.validate(result.x))
+
+
+def set_scale(result: Result, i: int, set_scale: Any) -> None:
+    """Make an axis logarithmic where its parameter is."""
+    if getattr(result.space.parameters[i], "log", False):
+        set_scale("log")
+
+
+def draw_slice(ax: Any, result: Result, i: int) -> None:
+    """The model along one parameter through the best point: mean ± 2 sd, and P(success) dotted where it is learned."""
+    p = result.space.parameters[i]
+    values, best = axis_values(result, i, _N_SLICE), best_values(result)
+    points = [[*best[:i], value, *best[i + 1 :]] for value in values]
+    mean, sd = result.model.predict(points)
+    marks = isinstance(p, Categorical) or (isinstance(p, Integer) and len(values) <= _MAX_MARKS)
+    t: Any = np.arange(len(values)) if isinstance(p, Categorical) else np.asarray(values, dtype=float)
+    if marks:
+        ax.errorbar(t, mean, 2 * sd, fmt="s", ms=4, color="C0", elinewidth=3, ecolor=("C0", 0.25), label="mean ± 2 sd")
+    else:
+        ax.fill_between(t, mean - 2 * sd, mean + 2 * sd, color="C0", alpha=0.2, lw=0, label="mean ± 2 sd")
+        ax.plot(t, mean, color="C0", lw=1.5)
+    if result.model.learns_failures:
+        twin = ax.twinx()
+        style = {"ls": "", "marker": "."} if marks else {"ls": ":", "lw": 1}
+        twin.plot(t, result.success_probability(points), color="C3", **style)
+        twin.set(ylim=(-0.02, 1.02), yticks=[0, 1])
+        twin.tick_params(labelsize=7, colors="C3")
+    if result.space.d == 1 and not isinstance(p, Categorical):
+        ok = result.history.ok
+        ax.plot(
+            [e.x[0] for e in result.history.evaluations if e.ok], result.func_vals[ok], "o", ms=3.5, color="0.5"
+        )  # fmt: skip
+    at = values.index(best[i]) if isinstance(p, Categorical) else best[i]
+    ax.plot([at], [result.fun], "o", ms=7, mfc="none", mew=1.5, color="C1", zorder=5)
+    set_scale(result, i, ax.set_xscale)
+    if isinstance(p, Categorical):
+        ax.set_xticks(t, [short(choice) for choice in values], parse_math=False)
+        ax.set_xlim(-0.5, len(values) - 0.5)
+    ax.set_xlabel(short(result.space.names[i], _MAX_NAME), parse_math=False)
+
+
+def draw_map(ax: Any, result: Result) -> Any:
+    """Mean over two real parameters, with the evaluations, the failures and the line P(success) = 1/2."""
+    a, b = axis_values(result, 0, 70), axis_values(result, 1, 70)
+    points = [(u, v) for v in b for u in a]
+    mean, _ = result.model.predict(points)
+    mesh = ax.contourf(a, b, mean.reshape(len(b), len(a)), levels=24, cmap="viridis")
+    ok = result.history.ok
+    x = np.asarray([e.x for e in result.history.evaluations], dtype=float)
+    ax.plot(*x[ok].T, "o", ms=3, color="white", mec="0.2", mew=0.4)
+    p = result.success_probability(points).reshape(len(b), len(a))
+    if p.min() < 0.5 < p.max():
+        ax.contourf(a, b, p, levels=[-1.0, 0.5], colors=["white"], alpha=0.35)
+        ax.contour(a, b, p, levels=[0.5], colors=["C3"], linewidths=1.2)
+    ax.plot(*x[~ok].T, "x", ms=5, color="C3")
+    ax.plot(*best_values(result), "*", ms=13, color="gold", mec="0.2")
+    _label(ax, result, 0, 1)
+    return mesh
+
+
+def draw_success(ax: Any, result: Result, i: int, j: int, fills: Sequence[Sequence[Any]], n: int) -> Any:
+    """P(success) over parameters i and j, averaged over full points that say where the others are."""
+    a, b = axis_values(result, i, n), axis_values(result, j, n)
+    total = np.zeros((len(b), len(a)))
+    for fill in fills:
+        points = [[u if k == i else v if k == j else fill[k] for k in range(result.space.d)] for v in b for u in a]
+        total += result.success_probability(points).reshape(total.shape)
+    levels = np.linspace(0.0, 1.0, 11)
+    mesh = ax.contourf(a, b, np.clip(total / len(fills), 0.0, 1.0), levels=levels, cmap="RdBu", vmin=-0.15, vmax=1.15)
+    ok = result.history.ok
+    at = np.asarray([(e.x[i], e.x[j]) for e in result.history.evaluations], dtype=float)
+    ax.plot(*at[ok].T, "o", ms=3.5, color="black", mec="white", mew=0.4, label=f"succeeded ({ok.sum()})")
+    ax.plot(*at[~ok].T, "x", ms=5.5, color="black", label=f"failed ({(~ok).sum()})")
+    _label(ax, result, i, j)
+    return mesh
+
+
+def _label(ax: Any, result: Result, i: int, j: int) -> None:
+    set_scale(result, i, ax.set_xscale)
+    set_scale(result, j, ax.set_yscale)
+    ax.set_xlabel(short(result.space.names[i], _MAX_NAME), parse_math=False)
+    ax.set_ylabel(short(result.space.names[j], _MAX_NAME), parse_math=False)
+
+
+def short(value: Any, most: int = 12) -> str:
+    """A value or a name in at most so many characters."""
+    text = f"{value:.4g}" if isinstance(value, float) else str(value)
+    return text if len(text) <= most else text[: most - 1] + "…"

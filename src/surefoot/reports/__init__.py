@@ -1,0 +1,1 @@
+"""Reports: one self-contained HTML page each, readable offline, on paper and without JavaScript."""

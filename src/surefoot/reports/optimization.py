@@ -1,0 +1,276 @@
+"""The report of an optimization: what was found, how, what the model believes, what failed and why."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import fields
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from surefoot import __version__
+from surefoot.optimize.drawing import best_so_far, best_values, draw_convergence, draw_gap, draw_slice, mappable
+from surefoot.optimize.parameters import Categorical, Integer, Parameter
+from surefoot.reports.numbers import duration, number, percent, power, versions
+from surefoot.reports.page import Block, Code, Facts, Figure, Note, Section, Table, Text, render, write
+from surefoot.reports.success import success_drawing
+from surefoot.reports.svg import PALETTE, drawing
+
+if TYPE_CHECKING:
+    from surefoot.optimize.history import Evaluation
+    from surefoot.optimize.result import Result
+
+_MAX_SLICES = 12
+_MAX_REASONS = 20
+_N_BEST = 10
+
+
+def write_report(result: Result, path: str | os.PathLike[str], *, title: str = "Optimization report") -> Path:
+    """Write the report of a result to an HTML file; returns its path. Any result will do, even without evaluations."""
+    return write(report(result, title), path)
+
+
+def report(result: Result, title: str) -> str:
+    """The page of a result."""
+    sections = [Section("Result", _outcome(result))]
+    if result.nfev:
+        sections.append(Section("Convergence", _convergence(result)))
+    if result.success:
+        sections.append(Section("What the model believes", _slices(result)))
+    if result.nfev:
+        sections.append(Section("Failures", _failures(result)))
+        sections.append(Section("Time", _time(result)))
+    sections.append(Section("Settings", _settings(result)))
+    written = datetime.now().astimezone().strftime("%d %B %Y, %H:%M %Z").lstrip("0")
+    return render(title, _lead(result), sections, f"surefoot {__version__} · written {written}")
+
+
+def _lead(result: Result) -> str:
+    what = "maximized" if result.sign < 0 else "minimized"
+    d = result.space.d
+    return f"A function of {d} parameter{'s' * (d > 1)}, {what} with Bayesian optimization."
+
+
+# --- what was found
+
+
+def _outcome(result: Result) -> list[Block]:
+    if not result.nfev:
+        return [Note("Nothing has been evaluated yet.")]
+    n, failed = result.nfev, result.n_failures
+    counts = ("Evaluations", str(n), f"{failed} failed ({percent(failed / n)})" if failed else "none failed")
+    if not result.success:
+        return [
+            Facts([counts]),
+            Note("No evaluation has succeeded, so there is no best point. The reasons are below.", kind="warning"),
+        ]
+    at = next(i for i, row in enumerate(result.table(), 1) if row["best"] == result.fun)
+    which = "Largest value" if result.sign < 0 else "Smallest value"
+    blocks: list[Block] = [Facts([(which, number(result.fun), f"at evaluation {at} of {n}"), counts])]
+    best = best_values(result)
+    rows = [
+        (name, _value(value), _range(p), _position(p, value))
+        for name, p, value in zip(result.space.names, result.space.parameters, best, strict=True)
+    ]
+    blocks.append(Table("The best point", ("parameter", "value", "range", "where in it"), rows, left=(0, 2)))
+    if any("bound" in row[-1] for row in rows):
+        blocks.append(Note("The best point lies on a bound: a better one may lie beyond it. Consider wider bounds."))
+    exact = dict(zip(result.space.names, best, strict=True))
+    blocks.append(Text("With all digits, to copy:"))
+    blocks.append(Code(json.dumps(exact, default=str, ensure_ascii=False, indent=2), "The best point as JSON"))
+    return blocks
+
+
+def _value(value: Any) -> str:
+    return number(value) if isinstance(value, float) else str(value)
+
+
+def _range(p: Parameter) -> str:
+    if isinstance(p, Categorical):
+        return ", ".join(map(str, p.choices))
+    kind = f"{', integer' if isinstance(p, Integer) else ''}{', log' if p.log else ''}"
+    return f"{power(p.low)} to {power(p.high)}{kind}"
+
+
+def _position(p: Parameter, value: Any) -> str:
+    """How far along its range a value lies: people look here for bounds that were too narrow."""
+    if isinstance(p, Categorical) or p.low == p.high:
+        return ""
+    share = p.encode(value)[0]
+    if share in (0.0, 1.0):
+        return "lower bound" if share == 0.0 else "upper bound"
+    return percent(share)
+
+
+# --- how
+
+
+def _convergence(result: Result) -> list[Block]:
+    design = min(result.settings.n_init, result.nfev)
+    marked = f" Crosses at the bottom: the {result.n_failures} that failed." if result.n_failures else ""
+    caption = (
+        f"Every evaluation (grey) and the best so far (blue). Dashed: the end of the initial design, {design} "
+        f"point{'s' * (design != 1)} spread evenly.{marked}"
+    )
+
+    def with_grid(draw_on: Callable[[Any, Result], None]) -> Callable[[Any], None]:
+        def draw(figure: Any) -> None:
+            ax = figure.add_subplot()
+            draw_on(ax, result)
+            ax.yaxis.grid(True, color=PALETTE["rule"], lw=0.6)
+            ax.set_axisbelow(True)
+
+        return draw
+
+    best = number(result.fun) if result.success else "none"
+    alt = f"Convergence over {result.nfev} evaluations, best value {best}, {result.n_failures} failed"
+    drawings = [drawing(with_grid(draw_convergence), (4.15, 2.9), alt)]
+    if result.success and (result.sign * (best_so_far(result) - result.fun) > 0.0).any():
+        drawings.append(drawing(with_grid(draw_gap), (4.15, 2.9), "Distance of the best so far to the best of all"))
+        caption += " Right: how far the best so far was from the best of all; the line ends where that was found."
+    blocks: list[Block] = [Figure(drawings, caption, columns=2)]
+    if result.success:
+        blocks.append(_best_table(result))
+    return blocks
+
+
+def _best_table(result: Result) -> Table:
+    ok = [(i, e) for i, e in enumerate(result.history.evaluations, 1) if e.ok]
+    ok.sort(key=lambda pair: result.sign * pair[1].y)
+    rows = [(i, number(e.y), *map(_value, e.x)) for i, e in ok[:_N_BEST]]
+    left = tuple(k + 2 for k, p in enumerate(result.space.parameters) if isinstance(p, Categorical))
+    header = ("evaluation", "value", *result.space.names)
+    return Table(f"The {len(rows)} best evaluations" if len(rows) > 1 else "The only success", header, rows, left)
+
+
+# --- what the model believes
+
+
+def _slices(result: Result) -> list[Block]:
+    relevance = result.model.relevance()
+    order = [int(i) for i in np.argsort(-relevance, kind="stable")[:_MAX_SLICES]]
+    names = result.space.names
+    columns = 3 if len(order) > 2 else 2
+    size = (2.75, 1.95) if columns == 3 else (4.15, 2.6)
+    drawings = []
+    for i in order:
+
+        def draw(figure: Any, i: int = i) -> None:
+            draw_slice(figure.add_subplot(), result, i)
+
+        alt = f"Predicted value along {names[i]}, the other parameters at the best point"
+        drawings.append(drawing(draw, size, alt))
+    d = result.space.d
+    order_text = ", the most relevant first" if d > 1 else ""
+    some = f" The {len(order)} most relevant of {d} parameters are shown." if d > len(order) else ""
+    learned = (
+        " Dotted red, right-hand scale: the probability that an evaluation succeeds." * result.model.learns_failures
+    )
+    caption = (
+        f"The Gaussian process along each parameter through the best point (circle){order_text}: mean and a band of "
+        f"two standard deviations. Where the band is wide, little is known.{learned}{some}"
+    )
+    noise = result.model.noise_sd
+    text = f"Estimated standard deviation of the noise of one evaluation: {number(noise, 3)}."
+    return [Figure(drawings, caption, columns=columns), Text(text)]
+
+
+# --- what failed
+
+
+def _failures(result: Result) -> list[Block]:
+    if not result.n_failures:
+        return [Text("No evaluation failed.")]
+    groups: dict[str, list[tuple[int, Evaluation]]] = defaultdict(list)
+    for i, e in enumerate(result.history.evaluations, 1):
+        if not e.ok:
+            groups[e.reason or "no reason given"].append((i, e))
+    ordered = sorted(groups.items(), key=lambda item: -len(item[1]))
+    rows = [(len(found), _clip(reason), _example(result, found[0])) for reason, found in ordered[:_MAX_REASONS]]
+    more = f"; {len(ordered) - _MAX_REASONS} rarer reasons are left out" if len(ordered) > _MAX_REASONS else ""
+    blocks: list[Block] = [
+        Table(f"Failed evaluations by reason{more}", ("count", "reason", "for example"), rows, left=(1, 2))
+    ]
+    lost = sum(e.status == "transient" for e in result.history.evaluations)
+    if lost:
+        verb = "was" if lost == 1 else "were"
+        blocks.append(
+            Text(f"{lost} of them {verb} lost to the machine, not to the point, and the model does not learn from it.")
+        )
+    if result.success:
+        blocks.extend(_success_map(result))
+    return blocks
+
+
+def _clip(reason: str) -> str:
+    line = " ".join(reason.split())
+    return line if len(line) <= 240 else line[:239] + "…"
+
+
+def _example(result: Result, found: tuple[int, Evaluation]) -> str:
+    i, e = found
+    shown = [f"{name} = {_value(v)}" for name, v in zip(result.space.names, e.x, strict=True)]
+    return f"evaluation {i}: " + ", ".join(shown[:4]) + (", …" if len(shown) > 4 else "")
+
+
+def _success_map(result: Result) -> list[Block]:
+    """P(success) over the two parameters along which it changes fastest."""
+    if not result.model.learns_failures:
+        return [Text("Where evaluations fail was not learned, so there is no map of the probability of success.")]
+    relevance = result.model.relevance(of="failures")
+    numeric = sorted(mappable(result), key=lambda i: -relevance[i])[:2]
+    if len(numeric) < 2:
+        return []  # the slices above show P(success) along each parameter
+    i, j = sorted(numeric)
+    names, best = result.space.names, best_values(result)
+
+    others = [f"{name} = {_value(v)}" for k, (name, v) in enumerate(zip(names, best, strict=True)) if k not in (i, j)]
+    held = (
+        f", the others held at the best point ({', '.join(others[:6])}{', …' if len(others) > 6 else ''})"
+        if others
+        else ""
+    )
+    caption = (
+        f"Learned probability that an evaluation succeeds, over {names[i]} and {names[j]}{held}. Dots succeeded, "
+        f"crosses failed{' (all evaluations, whatever the others)' if others else ''}; the star is the best point."
+    )
+    return [Figure([success_drawing(result, i, j, best, (names[i], names[j]))], caption)]
+
+
+# --- time, settings
+
+
+def _time(result: Result) -> list[Block]:
+    evaluations = result.history.evaluations
+    rows = []
+    for what, chosen in (
+        ("succeeded", [e for e in evaluations if e.ok]),
+        ("failed", [e for e in evaluations if not e.ok]),
+    ):
+        times = [e.duration_s for e in chosen if math.isfinite(e.duration_s)]
+        if times:
+            numbers = (float(np.median(times)), max(times), sum(times))
+            rows.append((what, len(times), *map(duration, numbers)))
+    if not rows:
+        return [Text("No evaluation reported how long it took.")]
+    return [Table("Time of the evaluations", ("", "evaluations", "median", "longest", "together"), rows)]
+
+
+def _settings(result: Result) -> list[Block]:
+    blocks: list[Block] = []
+    if not result.success:  # else the table of the best point has them
+        space = [(name, _range(p)) for name, p in zip(result.space.names, result.space.parameters, strict=True)]
+        blocks.append(Table("Parameters", ("parameter", "range or choices"), space, left=(0, 1)))
+    settings = [(f.name, str(getattr(result.settings, f.name))) for f in fields(result.settings)]
+    blocks.append(Table("Settings of the optimizer", ("setting", "value"), settings, left=(0, 1)))
+    packages = [("surefoot", __version__), *versions("numpy", "scipy")]
+    blocks.append(Table("Versions", ("package", "version"), packages, left=(0, 1)))
+    if result.message:
+        blocks.append(Text(f"How the run ended: {result.message}"))
+    return blocks

@@ -1,0 +1,40 @@
+"""The map of the learned probability of success, as both reports draw it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from surefoot.optimize.drawing import draw_success, short
+from surefoot.optimize.result import Result
+from surefoot.reports.page import Html
+from surefoot.reports.svg import drawing
+
+_GRID = 48
+
+
+def success_drawing(
+    result: Result,
+    i: int,
+    j: int,
+    point: Sequence[Any],
+    labels: tuple[str, str],
+    units: tuple[float, float] = (1.0, 1.0),
+) -> Html:
+    """P(success) over parameters i and j, the others as in `point`, which is marked; axes count in `units`."""
+
+    def draw(figure: Any) -> None:
+        from matplotlib.ticker import FuncFormatter
+
+        ax = figure.add_subplot()
+        mesh = draw_success(ax, result, i, j, [point], _GRID)
+        ax.plot([point[i]], [point[j]], "*", ms=13, color="gold", mec="0.2", clip_on=False)
+        for axis, label, unit in ((ax.xaxis, labels[0], units[0]), (ax.yaxis, labels[1], units[1])):
+            axis.set_label_text(short(label, 32), parse_math=False)
+            if unit != 1.0:
+                axis.set_major_formatter(FuncFormatter(lambda value, _, unit=unit: f"{value / unit:g}"))
+        bar = figure.colorbar(mesh, ax=ax, ticks=[0, 0.25, 0.5, 0.75, 1], label="probability of success")
+        bar.outline.set_visible(False)
+        figure.legend(loc="outside upper left", ncols=2)
+
+    return drawing(draw, (5.8, 3.9), f"Map of the probability of success over {labels[0]} and {labels[1]}")

@@ -1,0 +1,135 @@
+"""Matplotlib figures as SVG inside a page: text stays text, ids are unique, colours follow the page's scheme.
+
+Colours   A drawing is made in the light palette below; on output each of its colours becomes the style sheet's variable
+          of that name, so that the figure turns with the page (dark screens, paper). Other colours stay.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from surefoot.errors import MissingExtraError
+from surefoot.reports.numbers import power
+from surefoot.reports.page import DRAWING, Html, escape
+
+PALETTE = {  # as in page.css
+    "ink": "#1d2733", "muted": "#5c6877", "rule": "#d8dee6", "paper": "#ffffff",
+    "blue": "#1f5f9e", "orange": "#b8651b", "teal": "#23807a", "red": "#b23a2e", "violet": "#6f4fa0", "dots": "#9aa4b0",
+}  # fmt: skip
+_VARIABLES = {colour: f"var(--{name})" for name, colour in PALETTE.items()}
+
+_STYLE = {
+    "svg.fonttype": "none",
+    "svg.hashsalt": "surefoot",  # the same drawing gives the same ids
+    "font.family": "sans-serif",
+    "font.size": 9.0,
+    "text.color": PALETTE["ink"],
+    "axes.edgecolor": PALETTE["muted"],
+    "axes.labelcolor": PALETTE["muted"],
+    "axes.titlesize": 9.5,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "axes.linewidth": 0.7,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.facecolor": "none",
+    "axes.formatter.limits": (-4, 6),
+    "figure.facecolor": "none",
+    "savefig.facecolor": "none",
+    "xtick.color": PALETTE["muted"],
+    "ytick.color": PALETTE["muted"],
+    "xtick.labelsize": 8.5,
+    "ytick.labelsize": 8.5,
+    "xtick.major.width": 0.7,
+    "ytick.major.width": 0.7,
+    "xtick.major.size": 3.0,
+    "ytick.major.size": 3.0,
+    "legend.frameon": False,
+    "legend.fontsize": 8.5,
+    "lines.linewidth": 1.5,
+}
+
+
+@contextmanager
+def _style() -> Iterator[None]:
+    import matplotlib
+    from cycler import cycler
+
+    names = ("blue", "orange", "teal", "red", "violet")
+    cycle = cycler(color=[PALETTE[name] for name in names])
+    with matplotlib.rc_context({**_STYLE, "axes.prop_cycle": cycle}), warnings.catch_warnings():
+        # the browser's fonts draw the text, so a glyph that Matplotlib's font lacks is no matter
+        warnings.filterwarnings("ignore", message="Glyph")
+        warnings.filterwarnings("ignore", "overflow", RuntimeWarning, "matplotlib")  # margins of axes up to 1e300
+        yield
+
+
+def drawing(
+    draw: Callable[[Any], None], size: tuple[float, float], alt: str, *, margins: Mapping[str, float] | None = None
+) -> Html:
+    """The SVG of a figure of that size (inches) filled by `draw`; `alt` tells what it shows to who cannot see it.
+
+    margins: left, right, bottom, top of the axes as shares of the figure, so that drawings side by side are aligned;
+    default: as little as the labels need.
+    """
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise MissingExtraError(
+            "expected matplotlib for the figures of a report; it is not installed; try pip install 'surefoot[plots]'"
+        ) from error
+    with _style():
+        figure = Figure(figsize=size, layout=None if margins else "constrained")
+        if margins:
+            figure.subplots_adjust(**margins)
+        draw(figure)
+        _plain_log_ticks(figure)
+        buffer = io.StringIO()
+        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
+    return inline(buffer.getvalue(), alt)
+
+
+def _plain_log_ticks(figure: Any) -> None:
+    """Powers of ten as plain text: Matplotlib would typeset them with the widths of its own font."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    for ax in figure.axes:
+        for axis in (ax.xaxis, ax.yaxis):
+            if axis.get_scale() not in ("log", "symlog"):
+                continue
+            low, high = sorted(axis.get_view_interval())
+            if axis.get_scale() == "log" and high < 20.0 * low:
+                axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+            axis.set_major_formatter(FuncFormatter(lambda value, _: power(value, 3)))
+            axis.set_minor_formatter(NullFormatter())
+
+
+def inline(svg: str, alt: str) -> Html:
+    """A stand-alone SVG as an element of a page, which gives its ids a number (see `page.render`)."""
+    svg = svg[svg.index("<svg") :]
+    for what in (
+        "<metadata>.*?</metadata>",
+        "<style.*?</style>",
+        "<!--.*?-->",
+    ):  # a style would apply to the whole page
+        svg = re.sub(what, "", svg, flags=re.DOTALL)
+    svg = re.sub("<[^>]+>", lambda tag: _page_tag(tag.group()), svg)
+    opening, rest = svg.split(">", 1)
+    width, height = re.findall(r"[\d.]+", re.findall(r'viewBox="([^"]*)"', opening)[0])[2:]  # points
+    start = (
+        f'<svg viewBox="0 0 {width} {height}" style="max-width: {float(width) / 72:.2f}in" role="img" '
+        f'aria-labelledby="{DRAWING}-alt">'
+    )
+    return Html(f'{start}<title id="{DRAWING}-alt">{escape(alt)}</title>{rest}'.strip())
+
+
+def _page_tag(tag: str) -> str:
+    """A tag (never text: that is the user's) with ids of its own and the page's colours."""
+    tag = re.sub(r'\sid="', f' id="{DRAWING}-', tag)
+    tag = tag.replace('href="#', f'href="#{DRAWING}-').replace("url(#", f"url(#{DRAWING}-")
+    return re.sub("#[0-9a-f]{6}", lambda colour: _VARIABLES.get(colour.group(), colour.group()), tag)

@@ -1,0 +1,73 @@
+"""`surefoot report` as a user starts it."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from surefoot.inference.result import Inference
+
+pytest.importorskip("matplotlib")
+
+
+def report(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "surefoot", "report", *arguments]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, env={"COLUMNS": "400"})
+
+
+def simulator(trial) -> float:
+    a, b = trial.suggest_float("a", 0.0, 1.0), trial.suggest_float("b", 0.0, 1.0)
+    if a > 0.6:
+        raise ArithmeticError("diverged")
+    return a + b
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    """A folder with a study of eight trials, some of which failed."""
+    import optuna
+
+    from surefoot.integrations.optuna import SurefootSampler, guarded
+    from surefoot.runs.storage import close_storage, open_storage
+
+    folder = tmp_path_factory.mktemp("studies")
+    storage = open_storage(folder / "beam.db", create=True)
+    study = optuna.create_study(storage=storage, study_name="beam", sampler=SurefootSampler(seed=1))
+    study.optimize(guarded(simulator), n_trials=8, catch=(Exception,))
+    close_storage(storage)
+    return folder
+
+
+def test_a_study_is_reported_under_its_name(folder: Path, read) -> None:
+    done = report(folder, "beam.db")
+    assert (done.returncode, done.stdout.strip()) == (0, "report: beam.html")
+    reading = read((folder / "beam.html").read_text())
+    assert reading.text("h1") == "beam"
+    assert "ArithmeticError: diverged" in reading.text("td")
+
+
+def test_the_report_goes_where_it_is_told(folder: Path, read) -> None:
+    done = report(folder, "beam.db", "--study", "beam", "-o", "other.html", "--title", "A <title>")
+    assert done.returncode == 0
+    assert read((folder / "other.html").read_text()).text("h1") == "A <title>"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("missing.db",), ("beam.db", "--study", "x"), ("beam.db", "-o", "no/such/folder.html"), ("missing.json",)],
+    ids=["storage", "study", "place", "inference"],
+)
+def test_what_is_missing_ends_with_status_2_and_one_line(folder: Path, arguments: tuple) -> None:
+    done = report(folder, *arguments)
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: expected ")
+    assert "; try " in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_saved_inference_is_reported(small: Inference, tmp_path: Path, read) -> None:
+    small.save(tmp_path / "patient.json")
+    done = report(tmp_path, "patient.json")
+    assert (done.returncode, done.stdout.strip()) == (0, "report: patient.html")
+    assert "Pulmonary circulation" in read((tmp_path / "patient.html").read_text()).text("h1")

@@ -1,0 +1,221 @@
+"""The report of an optimization: any result gives a page that says what there is to say."""
+
+import json
+import math
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import surefoot
+from surefoot import Categorical, Evaluation, History, Integer, Optimizer, Real, minimize
+from surefoot.errors import InvalidInputError
+from surefoot.optimize.result import Result
+from surefoot.reports.optimization import report
+
+pytest.importorskip("matplotlib")
+
+
+def bowl(x) -> float:
+    return float(np.sum((np.asarray(x) - 0.3) ** 2))
+
+
+def fails_on_the_right(x) -> float:
+    if x[0] > 0.5:
+        raise FloatingPointError("the mesh <collapsed>")
+    return bowl(x)
+
+
+MIXED = {
+    "a <b>": (0.0, 1.0),
+    "n $": Integer(0, 5),
+    "c": Categorical(["x & y", "$\\alpha", "a choice with a long name"]),
+    "log": Real(1e-3, 1.0, log=True),
+    "m": Integer(1, 5000, log=True),
+    "温度": (0.0, 1.0),
+}
+
+
+def mixed(x: dict) -> float:
+    if x["c"] == "$\\alpha":
+        return math.nan
+    return x["a <b>"] + x["n $"] + abs(math.log10(x["log"]) + 1)
+
+
+@pytest.fixture(scope="module")
+def failing() -> Result:
+    return minimize(fails_on_the_right, [(-1.0, 1.0)] * 2, n_evals=24, n_init=12)
+
+
+@pytest.fixture(scope="module")
+def failing_page(failing: Result) -> str:
+    return report(failing, "A run that fails")
+
+
+def headings(page: str, read) -> str:
+    return read(page).text("h2")
+
+
+def test_the_sections_are_those_a_reader_looks_for(failing_page: str, read) -> None:
+    wanted = "Result Convergence What the model believes Failures Time Settings"
+    assert headings(failing_page, read) == wanted
+
+
+def test_the_best_value_and_the_counts_are_shown(failing: Result, failing_page: str, read) -> None:
+    shown = read(failing_page).text("dd")
+    assert f"{failing.fun:.6g}"[:5] in shown.replace(" × 10", "e")
+    assert f"{failing.nfev} {failing.n_failures} failed" in shown
+
+
+def test_the_best_point_can_be_copied_with_all_digits(failing: Result, failing_page: str, read) -> None:
+    assert json.loads(read(failing_page).text("code")) == dict(zip(("x0", "x1"), failing.x.tolist(), strict=True))
+
+
+def test_failures_are_counted_by_reason_with_an_example(failing: Result, failing_page: str, read) -> None:
+    first = next(i for i, e in enumerate(failing.history.evaluations, 1) if not e.ok)
+    cells = read(failing_page).text("td")
+    assert f"FloatingPointError: the mesh <collapsed> evaluation {first}: x0 = " in cells
+    assert f"{failing.n_failures} " in read(failing_page).text("th")
+
+
+def test_convergence_slices_and_the_map_of_success_are_drawn(failing_page: str, read) -> None:
+    titles = read(failing_page).text("title")
+    for what in (
+        "Convergence over 24",
+        "Distance of the best",
+        "along x0",
+        "along x1",
+        "probability of success over x0",
+    ):
+        assert what in titles
+
+
+def test_settings_and_versions_are_listed(failing_page: str, read) -> None:
+    text = read(failing_page).text("tr") + read(failing_page).text("th") + read(failing_page).text("td")
+    for what in ("label-regression", "min_success", "numpy", surefoot.__version__):
+        assert what in text
+
+
+def test_ids_are_unique(failing_page: str, read) -> None:
+    ids = read(failing_page).ids
+    assert len(ids) == len(set(ids))
+
+
+def test_a_space_of_all_kinds_with_awkward_names_is_reported(read) -> None:
+    text = read(report(minimize(mixed, MIXED, n_evals=30, n_init=20), "Mixed")).text()
+    for what in ("a <b>", "n $", "x & y", "温度", "1 to 5000, integer, log", "the value was nan"):
+        assert what in text
+
+
+@pytest.mark.parametrize("bounds", [Real(-1e300, 1e300), Real(1e-300, 1e300, log=True), Real(5.0, 5.0000001)])
+def test_ranges_of_any_size_are_reported(bounds: Real, read) -> None:
+    page = report(minimize(lambda x: float(np.sign(x[0])), [bounds], n_evals=3), "Extremes")
+    assert "along x0" in read(page).text("title")
+
+
+def test_categories_alone_are_reported(read) -> None:
+    page = report(
+        minimize(lambda x: float(len(x[0])), [Categorical(["a", "bb", "ccc"])], n_evals=3, n_init=2), "Choices"
+    )
+    assert "along x0" in read(page).text("title")
+
+
+def test_one_parameter_that_fails_is_reported(read) -> None:
+    page = report(minimize(fails_on_the_right, [(-1.0, 1.0)], n_evals=16, n_init=12), "One parameter")
+    assert read(page).text("title").count("Predicted value along") == 1
+
+
+def test_of_many_parameters_the_most_relevant_are_drawn(read) -> None:
+    page = report(minimize(lambda x: x[13] ** 2, [(-1.0, 1.0)] * 14, n_evals=20, n_init=18), "Many")
+    titles = read(page).text("title")
+    assert titles.count("Predicted value along") == 12
+    assert titles.index("Predicted value along x13") == titles.index("Predicted value along")
+    assert "12 most relevant of 14" in read(page).text("figcaption")
+
+
+def test_a_maximization_reports_its_largest_value(read) -> None:
+    optimizer = Optimizer([(-1.0, 1.0)] * 2, n_init=8, maximize=True)
+    for _ in range(10):
+        x = optimizer.ask()
+        optimizer.tell(x, -bowl(x))
+    reading = read(report(optimizer.result(), "Up"))
+    assert "Largest value" in reading.text("dt")
+    assert "maximized" in reading.text("p")
+
+
+def test_nothing_evaluated_is_said(read) -> None:
+    page = report(Optimizer({"a": (0.0, 1.0)}).result(), "Nothing")
+    assert "Nothing has been evaluated yet" in read(page).text()
+    assert headings(page, read) == "Result Settings"
+
+
+def test_nothing_succeeded_is_said_with_the_reasons(read) -> None:
+    reading = read(report(minimize(lambda x: math.nan, [(-1.0, 1.0)] * 2, n_evals=5), "All failed"))
+    assert "No evaluation has succeeded" in reading.text()
+    assert "the value was nan" in reading.text("td")
+    assert "believes" not in reading.text("h2")
+
+
+def test_one_evaluation_is_reported(read) -> None:
+    assert "at evaluation 1 of 1" in read(report(minimize(bowl, [(0.0, 1.0)], n_evals=1), "One")).text("dd")
+
+
+def test_no_failure_is_said(read) -> None:
+    assert "No evaluation failed." in read(report(minimize(bowl, [(0.0, 1.0)], n_evals=6, n_init=4), "Fine")).text()
+
+
+def test_failures_that_are_not_learned_have_no_map(read) -> None:
+    run = minimize(fails_on_the_right, [(-1.0, 1.0)] * 2, n_evals=14, n_init=10, failures="ignore")
+    reading = read(report(run, "Ignored"))
+    assert "probability of success over" not in reading.text("title")
+    assert "was not learned" in reading.text()
+
+
+def test_lost_evaluations_are_told_apart_from_failures(read) -> None:
+    history = History(
+        (*(Evaluation((x,), x * x) for x in (0.1, 0.5, 0.9)), Evaluation((0.2,), math.nan, "transient", "worker lost"))
+    )
+    text = read(report(Optimizer([(0.0, 1.0)], history=history).result(), "Lost")).text()
+    assert "1 of them was lost" in text
+
+
+def test_a_best_point_on_a_bound_is_pointed_out(read) -> None:
+    run = minimize(lambda x: x[0], [(0.0, 1.0)], x0=[[0.0], [0.5]], n_evals=4, n_init=2)
+    assert "lies on a bound" in read(report(run, "Bound")).text("aside")
+
+
+def test_rare_reasons_beyond_twenty_are_counted_only(read) -> None:
+    evaluations = [Evaluation((i / 50,), math.nan, "failed", f"reason {i}") for i in range(25)]
+    reading = read(report(Optimizer([(0.0, 1.0)], history=History(tuple(evaluations))).result(), "Reasons"))
+    assert "5 rarer reasons are left out" in reading.text("caption")
+
+
+def test_the_report_is_written_and_its_path_returned(failing: Result, tmp_path: Path) -> None:
+    path = surefoot.write_report(failing, tmp_path / "report.html", title="Named <here>")
+    assert path.read_text().count("Named &lt;here&gt;") == 2
+
+
+def test_the_report_of_a_small_run_stays_small(failing_page: str) -> None:
+    assert len(failing_page) < 500_000
+
+
+def test_the_same_result_gives_the_same_page(failing: Result) -> None:
+    pages = [re.sub(r"written [^<]*", "", report(failing, "Twice")) for _ in range(2)]
+    assert pages[0] == pages[1]
+
+
+def test_a_folder_is_refused_as_a_path(failing: Result, tmp_path: Path) -> None:
+    with pytest.raises(InvalidInputError, match=r"expected .*; got .*; try "):
+        surefoot.write_report(failing, tmp_path)
+
+
+def test_no_figure_is_left_open_in_pyplot(failing: Result) -> None:
+    code = (
+        "import sys, surefoot; from surefoot.reports.optimization import report;"
+        "report(surefoot.minimize(lambda x: x[0], [(0, 1)], n_evals=3), 't'); print('matplotlib.pyplot' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
