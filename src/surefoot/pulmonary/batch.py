@@ -1,13 +1,13 @@
 """Many parameter vectors: serially, over processes, or on any concurrent.futures.Executor."""
 
-import multiprocessing
 import os
 from collections.abc import Callable, Iterable
-from concurrent.futures import Executor, ProcessPoolExecutor, as_completed
+from concurrent.futures import Executor, as_completed
 
 import numpy as np
 
 from surefoot.errors import InvalidInputError
+from surefoot.processes import worker_pool
 from surefoot.pulmonary.checks import require
 from surefoot.pulmonary.failures import FailureKind, SimulationFailure
 from surefoot.pulmonary.settings import Settings, Variant
@@ -65,8 +65,7 @@ def simulate_many(
             if on_done:
                 on_done(row, outcomes[-1])
         return outcomes
-    # spawn: a forked child could inherit locks held by other threads of this process
-    with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn")) as pool:
+    with worker_pool(workers) as pool:
         return _submit(pool, vectors, chosen, all_nodes, on_done)
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import math
-import multiprocessing
 import os
 import shutil
 import signal
@@ -17,7 +16,7 @@ import tempfile
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -28,6 +27,7 @@ from surefoot import backend
 from surefoot.errors import InvalidInputError
 from surefoot.gp.fit import FitState
 from surefoot.optimize.history import Warmth
+from surefoot.processes import worker_pool
 from surefoot.studies.benchmark import Group, Run, State, advance, begin
 from surefoot.studies.resumable import save_whole
 
@@ -185,10 +185,6 @@ def shared_gpu() -> Iterator[bool]:
                     os.environ[name] = value
 
 
-@contextmanager
-def local_executor(n_workers: int) -> Iterator[Executor]:
-    """Processes of this machine, started afresh (a GPU cannot be inherited by a fork)."""
-    context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(n_workers, mp_context=context, initializer=_prepare_worker, initargs=(n_workers,))
-    with pool:
-        yield pool
+def local_executor(n_workers: int) -> Executor:
+    """Processes of this machine."""
+    return worker_pool(n_workers, _prepare_worker, n_workers)

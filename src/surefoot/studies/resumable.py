@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
-import signal
 from collections.abc import Callable, Generator, Sequence
-from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, wait
 from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
+
+from surefoot.processes import worker_pool
 
 Case = TypeVar("Case")
 
@@ -35,7 +36,7 @@ def run_cases(run: Callable[[Case, Path], Any], todo: Sequence[Case], folder: Pa
             run(case, folder)
             yield case
         return
-    with ProcessPoolExecutor(n_workers, initializer=_leave_interrupts_to_the_parent) as pool:
+    with worker_pool(n_workers) as pool:
         # No more is submitted than is running: an interrupt then waits for those and has nothing to call off.
         waiting = iter(todo)
         running = {pool.submit(run, case, folder): case for case in islice(waiting, n_workers)}
@@ -45,8 +46,3 @@ def run_cases(run: Callable[[Case, Path], Any], todo: Sequence[Case], folder: Pa
                 future.result()
                 running.update((pool.submit(run, case, folder), case) for case in islice(waiting, 1))
                 yield done
-
-
-def _leave_interrupts_to_the_parent() -> None:
-    """Ctrl-C reaches the whole process group: a worker that died of it would take its half-finished case with it."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
