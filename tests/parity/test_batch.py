@@ -1,6 +1,7 @@
 """A run alone is the same run in a batch of 50."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -55,6 +56,19 @@ def test_one_step_with_unequal_numbers_of_failures_alone_is_that_step_in_a_batch
         runs = family.make_runs(X[[r]], [r], failing=True)  # its failed rows are left out, not masked
         alone = suggest(family.space, runs, 14, settings, Warmth())
         np.testing.assert_allclose(alone.x[0], together.x[r], rtol=0.0, atol=1e-6)
+
+
+@pytest.mark.parametrize("failing", [False, True])
+def test_policies_side_by_side_propose_what_each_proposes_in_a_batch_of_its_own(failing: bool, family) -> None:
+    settings = Settings(seed=3, n_init=family.n_init)
+    X = np.random.default_rng(5).random((8, 12, 2))
+    runs = family.make_runs(X, list(range(8)), failing=failing)
+    names = ("EI", "EI", "RND", "ScaledEI", "ScaledEI", "LCB", "MN", "MN")
+    mixed = suggest(family.space, replace(runs, policies=names), 12, settings, Warmth())
+    for name in set(names):
+        same = suggest(family.space, runs, 12, replace(settings, policy=name), Warmth())
+        rows = [r for r, other in enumerate(names) if other == name]
+        np.testing.assert_array_equal(mixed.x[rows], same.x[rows])
 
 
 def test_the_order_of_runs_in_a_batch_does_not_matter(family) -> None:

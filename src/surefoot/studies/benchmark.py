@@ -179,8 +179,17 @@ def distances(done: Sequence[tuple[Group, State]], kernel: str) -> Distances:
             if group.kernel == kernel or (key not in own and run.policy in ("RND", "MES")):
                 best = np.minimum.accumulate(y)
                 traces.setdefault(key, {})[run.seed] = problems.get(run.problem).log10_distance(best)
-    cut = {key: min(len(trace) for trace in by_seed.values()) for key, by_seed in traces.items()}
-    return {key: np.stack([by_seed[seed][: cut[key]] for seed in sorted(by_seed)]) for key, by_seed in traces.items()}
+    found: dict[tuple[str, str], np.ndarray] = {}
+    for key in sorted(traces, key=_paper_order):
+        by_seed = traces[key]
+        n = min(map(len, by_seed.values()))
+        found[key] = np.stack([by_seed[seed][:n] for seed in sorted(by_seed)])
+    return found
+
+
+def _paper_order(key: tuple[str, str]) -> tuple[int, int]:
+    problem, policy = key
+    return _PROBLEMS.index(problem), _ORDER.index(policy) if policy in _ORDER else len(_ORDER)
 
 
 def restrict(found: Distances, n_seeds: int) -> Distances:
