@@ -62,15 +62,19 @@ class Settings:
                     f"expected {what} as an integer of at least {least}; got {integer!r}; try {what}={max(least, 10)}"
                 )
         noise = self.noise
-        is_number = isinstance(noise, (int, float)) and not isinstance(noise, bool)
-        if noise != NOISE_ESTIMATED and not (is_number and 0.0 <= float(noise) < math.inf):
+        if noise != NOISE_ESTIMATED and not (_is_number(noise) and 0.0 <= float(noise) < math.inf):
             raise InvalidInputError(
                 f"expected noise='estimate' or the standard deviation of the noise, at least 0; got {self.noise!r}; "
                 "try noise=0 for a deterministic simulator"
             )
-        if not 0.0 <= self.min_distance < 0.5:
-            raise InvalidInputError(f"expected min_distance in [0, 0.5); got {self.min_distance!r}; try 1e-8")
-        if not 0.0 <= self.min_success < 1.0:
-            raise InvalidInputError(f"expected min_success in [0, 1); got {self.min_success!r}; try 0.5")
-        if not (math.isfinite(self.kappa) and self.kappa >= 0.0):
-            raise InvalidInputError(f"expected kappa of at least 0; got {self.kappa!r}; try kappa=2")
+        for what, number, below, example in (
+            ("min_distance", self.min_distance, 0.5, 1e-8),
+            ("min_success", self.min_success, 1.0, 0.5),
+            ("kappa", self.kappa, math.inf, KAPPA),
+        ):
+            if not (_is_number(number) and 0.0 <= number < below):
+                raise InvalidInputError(f"expected {what} in [0, {below:g}); got {number!r}; try {what}={example:g}")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)

@@ -65,25 +65,21 @@ def _suggest(space: Space, runs: Runs, number: int, settings: Settings, warmth: 
     if needs_model and not bool(runs.ok.any()):  # everything failed so far: look for a first success far from them
         x = np.stack([_explore(space, runs, r, settings, generators[r]) for r in range(R)])
         return Suggestion(x, warmth, ("random",) * R)
-    model = fit_model(runs, settings, warmth, generators, reference) if needs_model else None
-    asked = [  # the parts that ask the model: runs, their generators and models, what to maximize
-        _Part(runs.part(rows), generators[rows], model.part(rows), policy)
-        for rows, policy in parts
-        if model is not None and policy.prepare is not None
-    ]
-    targets = [_target(part, settings, reference) for part in asked]
-    found = _search(space, asked, targets, settings, reference) if asked else []
-    chosen = iter(
-        _choose(space, part, settings, target, proposals, reference)
-        for part, target, proposals in zip(asked, targets, found, strict=True)
-    )
-    points: list[np.ndarray] = []
-    status: tuple[str, ...] = ()
+    x = np.empty((R, space.n_inputs))
+    status = ["random"] * R
     for rows, policy in parts:
-        drawn = policy.prepare is None
-        x, how = _random(space, runs.part(rows), settings, generators[rows], number) if drawn else next(chosen)
-        points, status = [*points, x], status + how
-    return Suggestion(np.concatenate(points), warmth if model is None else model.warmth, status)
+        if policy.prepare is None:  # before the fit, which draws too
+            x[rows] = _random(space, runs.part(rows), settings, generators[rows], number)
+    if not needs_model:
+        return Suggestion(x, warmth, tuple(status))
+    model = fit_model(runs, settings, warmth, generators, reference)
+    asked = [(rows, policy) for rows, policy in parts if policy.prepare is not None]
+    found = [_Part(runs.part(rows), generators[rows], model.part(rows), policy) for rows, policy in asked]
+    targets = [_target(part, settings, reference) for part in found]
+    proposals = _search(space, found, targets, settings, reference)
+    for (rows, _), part, target, proposed in zip(asked, found, targets, proposals, strict=True):
+        x[rows], status[rows] = _choose(space, part, settings, target, proposed, reference)
+    return Suggestion(x, model.warmth, tuple(status))
 
 
 @dataclass(frozen=True)
@@ -109,13 +105,10 @@ def _by_policy(runs: Runs, settings: Settings) -> list[tuple[str, slice]]:
     return parts
 
 
-def _random(
-    space: Space, runs: Runs, settings: Settings, generators: Generators, number: int
-) -> tuple[np.ndarray, tuple[str, ...]]:
+def _random(space: Space, runs: Runs, settings: Settings, generators: Generators, number: int) -> np.ndarray:
     """A uniform point for every run: no model is asked."""
     drawn = candidates.uniform(space, generators, 1)[:, 0]
-    x = [_or_new(space, runs, r, drawn[r], settings, number) for r in range(len(drawn))]
-    return np.stack(x), ("random",) * len(x)
+    return np.stack([_or_new(space, runs, r, drawn[r], settings, number) for r in range(len(drawn))])
 
 
 def _target(part: _Part, settings: Settings, reference: Array) -> Target:
