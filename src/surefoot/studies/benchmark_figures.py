@@ -26,6 +26,7 @@ COLOURS = {
 _LABEL_COLOURS = {1: "#7fb8de", 0: "#e8e8e8", -1: "#e8946a"}
 _LABEL_NAMES = {1: "ScaledEI better", 0: "no difference", -1: "ScaledEI worse"}
 _COLUMNS = 4
+_POINTS = 200  # of a trace
 
 
 def save_figure(fig: Any, stem: Path) -> list[Path]:
@@ -68,11 +69,12 @@ def draw_traces(distances: Distances, stem: Path, first: int = 1, title: str = "
 
 def _trace(ax: Any, values: np.ndarray, first: int, colour: str, strong: bool) -> None:
     n_seeds, n = values.shape
-    x = np.arange(first, n + 1)
-    mean = values[:, first - 1 :].mean(axis=0)
+    x = np.unique(np.linspace(first, n, _POINTS).astype(int))  # a trace of steps needs no more, and an SVG stays small
+    shown = values[:, x - 1]
+    mean = shown.mean(axis=0)
     ax.plot(x, mean, color=colour, lw=1.8 if strong else 1.1, zorder=3 if strong else 2)
     if n_seeds > 1:
-        error = values[:, first - 1 :].std(axis=0, ddof=1) / np.sqrt(n_seeds)
+        error = shown.std(axis=0, ddof=1) / np.sqrt(n_seeds)
         ax.fill_between(x, mean - error, mean + error, color=colour, alpha=0.15, lw=0)
 
 
