@@ -8,16 +8,21 @@ worker.
 """
 
 import argparse
+import contextlib
+import multiprocessing
 import os
 import platform
 import tempfile
 import time
+from collections.abc import Iterator
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 import numpy as np
 from scipy.stats import wilcoxon
 
 import surefoot
+from surefoot.runs.cluster import connect
 from surefoot.runs.problem import Problem, problem_from
 from surefoot.runs.study import Counts
 from surefoot.runs.worker import run
@@ -63,6 +68,29 @@ def make(folder: Path, name: str, n_evals: int, seed: int) -> Problem:
     return problem_from({**table, "objective": {"python": f"{name}.py:evaluate"}}, folder)
 
 
+def _serve(n_workers: int, pipe: Connection) -> None:
+    from distributed import LocalCluster
+
+    with LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address=None, host="127.0.0.1") as started:
+        pipe.send(started.scheduler_address)
+        pipe.recv()  # until the benchmark is done
+
+
+@contextlib.contextmanager
+def cluster(n_workers: int) -> Iterator[str]:
+    """A Dask cluster in processes of its own, as `surefoot run --dask` meets it; its address."""
+    context = multiprocessing.get_context("spawn")
+    ours, theirs = context.Pipe()
+    process = context.Process(target=_serve, args=(n_workers, theirs))
+    process.start()
+    try:
+        yield ours.recv()
+        ours.send("done")
+        process.join(30)
+    finally:
+        process.kill()
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--workers", type=int, default=8)
@@ -72,16 +100,11 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("results/workers.md"))
     options = parser.parse_args()
 
-    from distributed import Client, LocalCluster
-
     lines, rates = [], []
+    load = os.getloadavg()[0]  # of other work
     n_workers = options.workers
-    with (
-        tempfile.TemporaryDirectory() as place,
-        LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address=None, host="127.0.0.1") as cluster,
-        Client(cluster) as client,
-        client.get_executor() as executor,
-    ):
+    with tempfile.TemporaryDirectory() as place, cluster(n_workers) as address:
+        client, executor, _ = connect(address)
         folder = Path(place)
         run(make(folder, "BRA", n_workers, 999), workers=n_workers, executor=executor, reporter=Clock())  # to warm up
         clock = Clock()
@@ -103,11 +126,13 @@ def main() -> None:
             p = wilcoxon(logs[:, 0], logs[:, 1], alternative="greater").pvalue
             medians = np.median(logs, axis=0)
             lines.append(f"| {name} | {medians[0]:.2f} | {medians[1]:.2f} | {p:.2f} |")
+        client.close()
     command = f"python -m benchmarks.workers --seeds {options.seeds} --n {options.n}"
     text = "\n".join([
         f"# {n_workers} workers against one",
         "",
-        f"`{command}`; Python {platform.python_version()}, surefoot {surefoot.__version__}, {os.cpu_count()} cores.",
+        f"`{command}`; Python {platform.python_version()}, surefoot {surefoot.__version__}, {os.cpu_count()} cores,",
+        f"load average before the start {load:.1f}.",
         f"A Dask cluster of {n_workers} local workers, a simulator that sleeps {SLEEP_S} s, a SQLite storage with",
         "every end on the disk.",
         "",
