@@ -5,7 +5,7 @@
     0.00273, 13.1, 1.4, 20.2
     0.00547,     ,    , 21.0
 
-One row per time, one column per signal, named p_VESSEL_UNIT or q_VESSEL_UNIT (without unit: mmHg, ml/s). A column sd_...
+One row per time, one column per signal: p_VESSEL_UNIT or q_VESSEL_UNIT (no unit: mmHg, ml/s). A column sd_...
 holds the noise level of a signal, once or in every row. Empty cells and NaN are gaps. Lines `# key = value` before
 the header: period_s, and f_L, f_S, xi of synthetic data.
 """
