@@ -1,10 +1,10 @@
 """A fast stand-in for the simulator near the optimum: Gaussian processes of the principal components of its outputs.
 
-Notation  g(q) (N,) the simulation as the data would show it, in units of the noise; near the optimum g = mean + B c(q) with
-          few columns in B (principal components of the simulations made), so the data d enter through B'(d - mean)
-          alone: for noise of variance 1, |d - g|² = |B'(d - mean) - c(q)|² + a constant.
-Inputs    f_L, f_S and the logarithms of the trees' conductances in place of xi. The number of vessels in a tree is whole, so all
-          outputs step at many values of xi, by up to the noise; in the conductances they are smooth.
+Notation  g(q) (N,) the simulation as the data would show it, in units of the noise; near the optimum g = mean + B c(q)
+          with few columns in B (principal components of the simulations made), so the data d enter through
+          B'(d - mean) alone: for noise of variance 1, |d - g|² = |B'(d - mean) - c(q)|² + a constant.
+Inputs    f_L, f_S and the logarithms of the trees' conductances in place of xi. The number of vessels in a tree is
+          whole, so all outputs step at many values of xi, by up to the noise; in the conductances they are smooth.
 Error     The variance of component j is that of the process at q plus its nugget; it joins the noise's: 1 + V_j(q).
 Shapes    k components, n simulations, m points, N measured values; units (m, 3) in the unit cube of the bounds.
 """

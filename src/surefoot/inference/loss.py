@@ -1,10 +1,11 @@
 """How far a simulation is from the data [NH18, Eq. 12], for any subset of the signals.
 
-Notation  d (N,) all measured values, g(q) (N,) the simulation at the same vessels and times, s (N,) noise standard deviations
+Notation  d (N,) all measured values, g(q) (N,) the simulation at the same vessels and times, s (N,) noise standard
+          deviations
 Losses    "likelihood"  sum ((d - g)/s)² / 2: the negative log likelihood up to a constant (the default)
           "l2"          sum (d - g)²: the paper's, Eq. 12; signals with large numbers (flows) rule
           "mean"        as "likelihood", of the signals' cycle means alone: a literal 22-vector
-Reading   A simulated beat is sampled 256 times; in between a periodic cubic spline runs, which is linear in the samples, so
+Reading   A simulated beat is sampled 256 times; a periodic cubic spline runs between, which is linear in the samples:
           reading a signal off at its measured times is a matrix, made once.
 """
 

@@ -1,8 +1,8 @@
 """The function that is minimized: parameters in, root of the loss out, a failed simulation as an exception.
 
-The engine minimizes the *root* of the loss. It has the same minimum, and far from it the residuals grow about linearly in the
-parameters: a Gaussian process models such a cone better than the parabola of their squares, which spans decades.
-Measured in docs/inference.md.
+The engine minimizes the *root* of the loss. It has the same minimum, and far from it the residuals grow about linearly
+in the parameters: a Gaussian process models such a cone better than the parabola of their squares, which spans decades
+(measured in docs/inference.md).
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from surefoot.inference.result import NAMES, Vector, Waveforms
 from surefoot.inference.signals import Signals
 from surefoot.optimize.history import Evaluation, History
 from surefoot.pulmonary import Ejection, FlowTable, Settings, SimulationFailure, simulate
+from surefoot.pulmonary.arrays import Floats
 
 FAILURE = "SimulationFailure: "  # how an evaluation's reason begins when the simulator failed
 
@@ -27,7 +28,7 @@ class Objective:
     loss: Loss
     settings: Settings
 
-    def beat(self, vector: Sequence[float]) -> Waveforms:
+    def beat(self, vector: Sequence[float] | Floats) -> Waveforms:
         """The simulation; raises SimulationFailure whose message begins with the kind."""
         f_L, f_S, xi = (float(value) for value in vector)
         try:
@@ -36,7 +37,7 @@ class Objective:
             message = f"{failure.kind}: {failure.message}"
             raise SimulationFailure(failure.kind, failure.vessel, failure.time_s, message) from None
 
-    def __call__(self, x: Sequence[float] | dict[str, float]) -> float:
+    def __call__(self, x: Sequence[float] | Floats | dict[str, float]) -> float:
         """The root of the loss at a point of the space (an array, or a dict by name)."""
         vector = [x[name] for name in NAMES] if isinstance(x, dict) else x
         return math.sqrt(self.loss(self.beat(vector)))
@@ -52,7 +53,7 @@ def best_of(evaluations: Sequence[Evaluation]) -> Evaluation | None:
     return min((e for e in evaluations if e.ok), key=lambda e: e.y, default=None)
 
 
-def vector_of(x: Sequence[float]) -> Vector:
+def vector_of(x: Sequence[float] | Floats) -> Vector:
     """Three floats."""
     f_L, f_S, xi = (float(value) for value in x)
     return f_L, f_S, xi

@@ -1,8 +1,9 @@
 """The posterior of (f_L, f_S, xi) given the data: an emulator near the optimum, refined where the posterior is.
 
 Prior     uniform over the bounds, where the simulator is likelier to run than to fail
-Region    a cube of half-width 5 in coordinates z where the posterior's covariance is the identity: u = centre + C z. It starts from
-          a Gauss-Newton step at the optimum (six simulations) and is moved and scaled to the draws after each round.
+Region    a cube of half-width 5 in coordinates z where the posterior's covariance is the identity: u = centre + C z. It
+          starts from Gauss-Newton steps at the optimum (seven simulations each) and is moved and scaled to the draws
+          after each round.
 Round     simulate (a lattice in the region, draws of the last round) -> fit the emulator -> sample -> simulate a
           few fresh draws and see how far the emulator was off there. Ends when that would move the estimate by less
           than a quarter of a posterior standard deviation, and the region has settled.
@@ -15,6 +16,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from surefoot.errors import SurefootError
 from surefoot.inference.emulator import Emulator, fit_emulator, make_features
 from surefoot.inference.result import NAMES, Interval, Posterior
 from surefoot.inference.sampler import N_WALKERS, Chains, sample
@@ -26,9 +28,9 @@ HALF_WIDTH = 5.0  # of the region, in standard deviations of the posterior
 N_LATTICE, N_FRESH = 30, 10
 MAX_ROUNDS = 6
 TOLERABLE = 0.25  # emulator error in posterior standard deviations: it widens an interval by 3 %
-_STEP = (
-    0.01  # of finite differences, in the unit cube: long against the model's steps in xi, short against its curvature
-)
+# Of finite differences, in the unit cube: long against the steps of the model in xi, short against its curvature.
+_STEP = 0.01
+_MAX_STEPS, _LONGEST = 8, 0.15  # Gauss-Newton steps, and the longest, in the unit cube
 
 Simulate = Callable[[Floats], "list[Floats | None]"]
 """units (m, 3) -> what the data would show (N,) each, in units of the noise; None where the simulation failed."""
@@ -43,7 +45,7 @@ class Pool:
     predicted: list[Floats] = field(default_factory=list)
     failed: list[Floats] = field(default_factory=list)
 
-    def add(self, units: Floats) -> "list[Floats | None]":
+    def add(self, units: Floats) -> list[Floats | None]:
         """Simulate more points and keep them."""
         found = self.simulate(units)
         for unit, predicted in zip(units, found, strict=True):
@@ -87,35 +89,56 @@ class Region:
         return units[:n]
 
 
+def _jacobian(pool: Pool, point: Floats, there: Floats) -> Floats:
+    """d g/d u (N, 3) by differences to both sides where these run; `there` is g at the point."""
+    columns = []
+    for i in range(3):
+        ends = [(point[i], there)]
+        steps = np.repeat(point[None], 2, axis=0)
+        steps[:, i] = np.clip(point[i] + np.array([-_STEP, _STEP]), 0.0, 1.0)
+        ends += [(float(u[i]), g) for u, g in zip(steps, pool.add(steps), strict=True) if g is not None]
+        (low, at_low), (high, at_high) = min(ends, key=lambda end: end[0]), max(ends, key=lambda end: end[0])
+        columns.append((at_high - at_low) / max(high - low, 1e-12))
+    return np.stack(columns, axis=1)
+
+
 def first_region(pool: Pool, start: Floats, measured: Floats) -> Region:
-    """From finite differences at a point: the Gauss-Newton step and the curvature, with the prior's."""
-    steps = []
-    for i in range(3):
-        for sign in (1.0, -1.0):
-            step = start.copy()
-            step[i] = np.clip(start[i] + sign * _STEP, 0.0, 1.0)
-            steps.append(step)
-    found = pool.add(np.stack([start, *steps]))
-    middle = found[0]
-    jacobian = np.zeros((measured.size, 3))
-    for i in range(3):
-        ends = [(step[i], value) for step, value in zip([start, *steps], [middle, *found[1:]], strict=True)
-                if value is not None and np.all(np.delete(step, i) == np.delete(start, i))]  # fmt: skip
-        (low, at_low), (high, at_high) = min(ends, key=lambda e: e[0]), max(ends, key=lambda e: e[0])
-        if high > low:
-            jacobian[:, i] = (at_high - at_low) / (high - low)
-    precision = jacobian.T @ jacobian + 12.0 * np.eye(3)  # 1/12: the variance of a uniform prior
-    move = np.zeros(3) if middle is None else np.linalg.solve(precision, jacobian.T @ (measured - middle))
-    C = np.linalg.cholesky(np.linalg.inv(precision))
-    z = np.linalg.solve(C, move)
-    z *= min(1.0, 3.0 / max(float(np.linalg.norm(z)), 1e-12))  # a linear model is to be trusted only so far
-    return Region(np.clip(start + C @ z, 0.0, 1.0), C)
+    """Gauss-Newton steps from a point that runs to the optimum; the region has the width of the curvature there.
+
+    A step that fails or does not help is halved, twice at most; steps end when they are shorter than one standard
+    deviation. From an optimum it is one step: seven simulations.
+    """
+    there = pool.add(start[None])[0]
+    if there is None:
+        raise SurefootError(f"expected a start at which the simulator runs; it failed at {start}; try more evaluations")
+    point = start
+    for _ in range(_MAX_STEPS):
+        J = _jacobian(pool, point, there)
+        precision = J.T @ J + 12.0 * np.eye(3)  # 1/12: the variance of a uniform prior
+        C = np.linalg.cholesky(np.linalg.inv(precision))
+        move = np.linalg.solve(precision, J.T @ (measured - there))
+        near = float(np.linalg.norm(np.linalg.solve(C, move))) < 1.0
+        move *= min(1.0, _LONGEST / float(np.max(np.abs(move))))
+        for factor in (1.0, 0.5, 0.25):
+            new = np.clip(point + factor * move, 0.0, 1.0)
+            found = pool.add(new[None])[0]
+            if found is not None and np.sum((measured - found) ** 2) < np.sum((measured - there) ** 2):
+                point, there = new, found
+                break
+        else:
+            near = True
+        if near:
+            break
+    return Region(point, np.asarray(C, dtype=np.float64))
 
 
-def region_of(draws: Floats) -> Region:
-    """The region that fits draws (S, 3)."""
+def next_region(old: Region, draws: Floats) -> Region:
+    """The region that fits draws (S, 3); if they crowd at the old one's edge it is moved and widened instead."""
+    centre = np.asarray(draws.mean(axis=0))
+    if np.mean(np.any(np.abs(old.z(draws)) > 0.8 * HALF_WIDTH, axis=1)) > 0.1:
+        return Region(centre, 1.5 * old.C)
     covariance = np.cov(draws.T) + 1e-14 * np.eye(3)
-    return Region(draws.mean(axis=0), np.linalg.cholesky(covariance))
+    return Region(centre, np.asarray(np.linalg.cholesky(covariance), dtype=np.float64))
 
 
 def has_settled(old: Region, new: Region) -> bool:
@@ -176,7 +199,7 @@ def sample_posterior(
         found = pool.add(fresh)
         ran = [i for i, value in enumerate(found) if value is not None]
         simulated = [value for value in found if value is not None]
-        new = region_of(chains.units)
+        new = next_region(region, chains.units)
         if simulated:
             error = emulator_error(emulator, new, fresh[ran], low[2] + fresh[ran, 2] * (high[2] - low[2]), simulated)
         converged = error < TOLERABLE and has_settled(region, new) and len(ran) >= 0.7 * len(fresh)
@@ -269,7 +292,7 @@ def _summary(
     return Posterior(
         samples=samples,
         intervals=intervals,
-        correlation=np.corrcoef(samples.T),
+        correlation=np.asarray(np.corrcoef(samples.T)),
         n_simulations=len(pool.units) + len(pool.failed),
         n_rounds=n_rounds,
         emulator_error=error,

@@ -14,7 +14,6 @@ from surefoot.pulmonary import Settings, simulate
 from surefoot.pulmonary.arrays import Floats
 from surefoot.pulmonary.settings import SAMPLES_PER_BEAT
 
-
 # No instrument's noise is below this (mmHg, ml/s). Venous pressure of the `published` model varies by 0.001 mmHg over a
 # beat: 10 dB of that would be an absurd precision, finer than the steps that the trees' cut-off makes in the model.
 RESOLUTION = (0.1, 1.0)
@@ -64,7 +63,7 @@ def add_noise(
         raise InvalidInputError(f"expected a finite SNR in dB; got {snr_db!r}; try 10")
     if n_samples < 4:
         raise InvalidInputError(f"expected at least 4 samples per beat; got {n_samples}; try 256")
-    time_s = period_s / n_samples * np.arange(1, n_samples + 1)
+    time_s: Floats = period_s / n_samples * np.arange(1, n_samples + 1, dtype=np.float64)
     time_s[-1] = 0.0  # one period is the onset of the next beat
     read = reader(time_s, period_s)
     signals = []

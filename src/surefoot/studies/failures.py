@@ -10,7 +10,6 @@ import csv
 import os
 import re
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,6 +22,7 @@ from surefoot.optimize.optimizer import default_n_init
 from surefoot.optimize.settings import Settings
 from surefoot.studies.constrained import catalogue, get_constrained
 from surefoot.studies.lockstep import final_model, run_in_lockstep
+from surefoot.studies.runner import run_all
 from surefoot.studies.statistics import holm, log10_regret, wilcoxon
 
 # "product": label regression with the paper's weight, policy times P; the models otherwise avoid P < 1/2 as well.
@@ -99,17 +99,7 @@ def run_case(case: Case, folder: Path) -> Path:
 
 def run_study(todo: Sequence[Case], folder: Path, n_workers: int) -> Iterator[Case]:
     """Run what is not done yet; yields each case when its file is there."""
-    folder.mkdir(parents=True, exist_ok=True)
-    if n_workers <= 1:
-        for case in todo:
-            run_case(case, folder)
-            yield case
-        return
-    with ProcessPoolExecutor(n_workers) as pool:
-        futures = {pool.submit(run_case, case, folder): case for case in todo}
-        for future in as_completed(futures):
-            future.result()
-            yield futures[future]
+    return run_all(todo, folder, n_workers, run_case)
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,9 @@
 """`surefoot study pulmonary`: the paper's inference study [NH18, section 7.3], and a comparison of optimizers on it.
 
-Data of truth q0 with noise of 10 dB; every method minimizes the same function (the root of the loss) from its own random
-numbers. One run is one file; a killed study goes on where it was.
+Data of truth q0 with noise of 10 dB; every method minimizes the same function (the root of the loss), each with its own
+random numbers. One run is one file; a killed study goes on where it was.
 
-Cases     method x variant of the simulator x noise ("fixed": one realization for all seeds, "seed": one per seed) x seed
+Cases     method x variant of the simulator x noise ("fixed": one realization for all seeds; "seed": one each) x seed
 Files     raw/METHOD-VARIANT-NOISE-SEED-N.npz with X (n, 3), loss (n,), kind (n,) of failure or "", seconds
 """
 
@@ -12,10 +12,8 @@ from __future__ import annotations
 import math
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from collections.abc import Sequence
 from dataclasses import dataclass
-from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
@@ -99,7 +97,7 @@ class Recorder:
         """Evaluations left."""
         return self.n_evals - len(self.X)
 
-    def __call__(self, x: Sequence[float]) -> float:
+    def __call__(self, x: Sequence[float] | np.ndarray) -> float:
         """The root of the loss; raises SimulationFailure, and StopIteration when the budget is spent."""
         if self.left <= 0:
             raise StopIteration
@@ -159,18 +157,3 @@ def load(case: Case, folder: Path) -> Run:
     """The run of a case that has been done."""
     with np.load(folder / case.file_name) as data:
         return Run(data["X"], data["loss"], data["kind"])
-
-
-def run_all(todo: Sequence[Case], folder: Path, n_workers: int, run: Callable[[Case, Path], Path]) -> Iterator[Case]:
-    """Run what is not done yet, in order; yields each case when its file is there."""
-    folder.mkdir(parents=True, exist_ok=True)
-    if n_workers <= 1:
-        for case in todo:
-            run(case, folder)
-            yield case
-        return
-    with ProcessPoolExecutor(n_workers, mp_context=get_context("spawn")) as pool:
-        futures = {pool.submit(run, case, folder): case for case in todo}
-        for future in as_completed(futures):
-            future.result()
-            yield futures[future]

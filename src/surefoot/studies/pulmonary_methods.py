@@ -1,7 +1,7 @@
 """The optimizers that the pulmonary study compares, each behind the same call: minimize(recorder, bounds, n, seed).
 
-Failed simulations reach each method in the way its own users would pass them on: surefoot and Optuna are told of the failure,
-random search goes on, the genetic algorithm gets a value worse than any other.
+Failed simulations reach each method in the way its own users would pass them on: surefoot and Optuna are told of the
+failure, random search goes on, the genetic algorithm gets a value worse than any other.
 """
 
 from __future__ import annotations

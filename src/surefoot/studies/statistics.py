@@ -32,3 +32,18 @@ def holm(p: np.ndarray) -> np.ndarray:
         running = max(running, min(1.0, (len(order) - rank) * float(p[i])))
         corrected[i] = running
     return corrected
+
+
+def binomial_interval(hits: int, n: int, level: float = 0.95) -> tuple[float, float]:
+    """Clopper and Pearson's confidence interval of a probability, from hits of n."""
+    from scipy.stats import beta
+
+    tail = 0.5 * (1.0 - level)
+    low = float(beta.ppf(tail, hits, n - hits + 1)) if hits else 0.0
+    high = float(beta.ppf(1.0 - tail, hits + 1, n - hits)) if hits < n else 1.0
+    return low, high
+
+
+def standard_error(values: np.ndarray) -> np.ndarray:
+    """Of the mean over the first axis."""
+    return np.asarray(np.std(values, axis=0, ddof=1) / np.sqrt(len(values)))
