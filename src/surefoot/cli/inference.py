@@ -163,9 +163,9 @@ def _names(text: str) -> list[str]:
 
 
 _ROWS = (
-    ("f_L", "stiffness of large vessels, dyn/cm²", ".5g"),
-    ("f_S", "stiffness of small vessels, dyn/cm²", ".5g"),
-    ("ξ", "radius exponent: low is rarefied", ".4f"),
+    ("f_L", "large vessels' stiffness, dyn/cm²", ",.0f"),
+    ("f_S", "small vessels' stiffness, dyn/cm²", ",.0f"),
+    ("ξ", "radius exponent (rarefaction: low)", ".4f"),
 )
 
 
@@ -174,7 +174,7 @@ def print_result(console: Console, result: "Inference") -> None:
     posterior, truth = result.posterior, result.data.truth
     table = Table(title=f"{len(result.data)} signals, {result.data.n_values} values", title_justify="left")
     table.add_column("")
-    table.add_column("what")
+    table.add_column("", min_width=34)
     if truth is not None:
         table.add_column("truth", justify="right")
     table.add_column("estimate", justify="right")
