@@ -52,7 +52,7 @@ def test_a_noise_level_is_converted_with_its_column(tmp_path):
 
 def test_pressure_in_pascal_under_the_name_of_mmhg_is_refused(tmp_path):
     rows = [(t, 133.322 * p, q) for t, p, q in ROWS]
-    with pytest.raises(InvalidInputError, match="expected a mean pressure .*mmHg for p_MPA; got 2000.*p_MPA_Pa"):
+    with pytest.raises(InvalidInputError, match=r"expected a mean pressure .*mmHg for p_MPA; got 2000.*p_MPA_Pa"):
         read_signals(file(tmp_path, rows=rows))
 
 
@@ -77,7 +77,7 @@ def test_another_period_must_be_said(tmp_path):
 
 
 def test_times_in_milliseconds_are_recognized(tmp_path):
-    with pytest.raises(InvalidInputError, match="try naming the column t_ms"):
+    with pytest.raises(InvalidInputError, match=r"try naming the column t_ms"):
         read_signals(file(tmp_path, rows=[(1000 * t, p, q) for t, p, q in ROWS]))
 
 
@@ -99,32 +99,32 @@ def test_a_header_that_makes_no_sense_is_refused(tmp_path, header, message):
 
 def test_a_noise_level_without_its_signal_is_refused(tmp_path):
     rows = [(t, p, 1.0) for t, p, _ in ROWS]
-    with pytest.raises(InvalidInputError, match="expected a signal for the noise level sd_q_MPA"):
+    with pytest.raises(InvalidInputError, match=r"expected a signal for the noise level sd_q_MPA"):
         read_signals(file(tmp_path, "t_s,p_MPA_mmHg,sd_q_MPA_mls", rows))
 
 
 def test_an_unknown_key_is_refused(tmp_path):
-    with pytest.raises(InvalidInputError, match="expected keys among period_s.*got 'perid_s'"):
+    with pytest.raises(InvalidInputError, match=r"expected keys among period_s.*got 'perid_s'"):
         read_signals(file(tmp_path, top="# perid_s = 0.7\n"))
 
 
 def test_text_in_a_cell_is_refused_with_its_column(tmp_path):
-    with pytest.raises(InvalidInputError, match="expected numbers for p_MPA_mmHg .*got 'high'"):
+    with pytest.raises(InvalidInputError, match=r"expected numbers for p_MPA_mmHg .*got 'high'"):
         read_signals(file(tmp_path, rows=[*ROWS[:-1], (0.69, "high", 100)]))
 
 
 def test_a_row_of_another_length_is_refused(tmp_path):
-    with pytest.raises(InvalidInputError, match="expected 3 cells in every row .*got 2 in row 3"):
+    with pytest.raises(InvalidInputError, match=r"expected 3 cells in every row .*got 2 in row 3"):
         read_signals(file(tmp_path, rows=[ROWS[0], (0.1, 15.0), *ROWS[2:]]))
 
 
 @pytest.mark.parametrize("text", ["", "t_s,p_MPA_mmHg\n"])
 def test_a_file_without_rows_is_refused(tmp_path, text):
     (tmp_path / "empty.csv").write_text(text)
-    with pytest.raises(InvalidInputError, match="expected a header and rows"):
+    with pytest.raises(InvalidInputError, match=r"expected a header and rows"):
         read_signals(tmp_path / "empty.csv")
 
 
 def test_a_missing_file_is_refused(tmp_path):
-    with pytest.raises(InvalidInputError, match="expected a readable CSV file"):
+    with pytest.raises(InvalidInputError, match=r"expected a readable CSV file"):
         read_signals(tmp_path / "nothing.csv")

@@ -63,13 +63,13 @@ def test_a_subset_of_the_signals_is_a_part_of_the_loss(beat, patient):
 
 
 def test_an_unknown_loss_is_refused(patient):
-    with pytest.raises(UnknownNameError, match="expected a loss among likelihood, l2, mean; got 'l1'"):
+    with pytest.raises(UnknownNameError, match=r"expected a loss among likelihood, l2, mean; got 'l1'"):
         Loss(patient, "l1")
 
 
 def test_signals_of_a_vessel_the_simulator_has_not_are_refused(patient):
     other = replace(patient, signals=(replace(patient.signals[0], vessel="AORTA"),))
-    with pytest.raises(InvalidInputError, match="got p_AORTA"):
+    with pytest.raises(InvalidInputError, match=r"got p_AORTA"):
         settings_for(other, Settings())
 
 
@@ -115,5 +115,5 @@ def test_the_objective_is_the_root_of_the_loss(beat, patient):
 
 
 def test_a_failed_simulation_says_its_kind_first(patient):
-    with pytest.raises(SimulationFailure, match="^matching: expected"):
+    with pytest.raises(SimulationFailure, match=r"^matching: expected"):
         Objective(Loss(patient), Settings())([1.4e5, 1.0e5, 2.7])

@@ -42,48 +42,50 @@ def test_a_given_noise_level_is_kept_and_a_missing_one_is_estimated():
 
 @pytest.mark.parametrize("sd", [0.0, -1.0, float("nan")])
 def test_an_impossible_noise_level_is_refused(sd):
-    with pytest.raises(InvalidInputError, match="expected a noise standard deviation above 0 for p_MPA; got .*; try"):
+    with pytest.raises(InvalidInputError, match=r"expected a noise standard deviation above 0 for p_MPA; got .*; try"):
         make_signal("p_MPA", TIMES, PRESSURE, T, sd)
 
 
 def test_a_constant_signal_is_refused():
-    with pytest.raises(InvalidInputError, match="expected p_MPA to vary.*constant 15.*try without"):
+    with pytest.raises(InvalidInputError, match=r"expected p_MPA to vary.*constant 15.*try without"):
         make_signal("p_MPA", TIMES, np.full(64, 15.0), T)
 
 
 def test_an_unknown_name_is_refused():
-    with pytest.raises(InvalidInputError, match="expected a signal among .*got 'p_AORTA'; try"):
+    with pytest.raises(InvalidInputError, match=r"expected a signal among .*got 'p_AORTA'; try"):
         make_signal("p_AORTA", TIMES, PRESSURE, T)
 
 
 def test_too_few_values_are_refused():
-    with pytest.raises(InvalidInputError, match="expected at least 4 values of p_MPA; got 3"):
+    with pytest.raises(InvalidInputError, match=r"expected at least 4 values of p_MPA; got 3"):
         make_signal("p_MPA", TIMES[:3], PRESSURE[:3], T, 1.0)
 
 
 def test_too_few_values_to_estimate_the_noise_need_a_level():
-    with pytest.raises(InvalidInputError, match="expected the noise level of p_MPA.*try a column sd_p_MPA"):
+    with pytest.raises(InvalidInputError, match=r"expected the noise level of p_MPA.*try a column sd_p_MPA"):
         make_signal("p_MPA", TIMES[::4], PRESSURE[::4], T)
 
 
 @pytest.mark.parametrize(("factor", "unit"), [(133.322, "Pa"), (1333.22, "dyn_cm2"), (0.133322, "kPa")])
 def test_pressure_in_another_unit_is_recognized(factor, unit):
-    with pytest.raises(InvalidInputError, match=f"try naming the column p_MPA_{unit}: the values look like {unit}"):
+    with pytest.raises(InvalidInputError, match=rf"try naming the column p_MPA_{unit}: the values look like {unit}"):
         make_signal("p_MPA", TIMES, factor * PRESSURE, T)
 
 
 def test_flow_in_litres_per_minute_is_recognized():
-    with pytest.raises(InvalidInputError, match="try naming the column q_RTA_l_min"):
+    with pytest.raises(InvalidInputError, match=r"try naming the column q_RTA_l_min"):
         make_signal("q_RTA", TIMES, 0.06 * PRESSURE, T)
 
 
 def test_venous_flow_with_the_opposite_sign_is_refused():
-    with pytest.raises(InvalidInputError, match="expected a negative mean flow .*q_LIV; got .*try the opposite sign"):
+    with pytest.raises(InvalidInputError, match=r"expected a negative mean flow .*q_LIV; got .*try the opposite sign"):
         make_signal("q_LIV", TIMES, 60.0 + PRESSURE, T)
 
 
 def test_backward_flow_in_an_artery_is_refused():
-    with pytest.raises(InvalidInputError, match="expected a positive mean flow for q_MPA; got .*try the opposite sign"):
+    with pytest.raises(
+        InvalidInputError, match=r"expected a positive mean flow for q_MPA; got .*try the opposite sign"
+    ):
         make_signal("q_MPA", TIMES, -100.0 - PRESSURE, T)
 
 
@@ -106,5 +108,5 @@ def test_the_signal_to_noise_ratio_is_as_asked(patient):
 
 def test_signals_can_be_selected_by_name(patient):
     assert patient.select(["q_MPA", "p_MPA"]).names == ("p_MPA", "q_MPA")
-    with pytest.raises(InvalidInputError, match="got p_XYZ"):
+    with pytest.raises(InvalidInputError, match=r"got p_XYZ"):
         patient.select(["p_XYZ"])

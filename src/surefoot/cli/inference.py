@@ -163,9 +163,9 @@ def _names(text: str) -> list[str]:
 
 
 _ROWS = (
-    ("f_L", "large vessels' stiffness, dyn/cm²", ",.0f"),
-    ("f_S", "small vessels' stiffness, dyn/cm²", ",.0f"),
-    ("ξ", "radius exponent (rarefaction: low)", ".4f"),
+    ("f_L", "large vessels, dyn/cm²", ",.0f"),
+    ("f_S", "small vessels, dyn/cm²", ",.0f"),
+    ("ξ", "radius exponent", ".4f"),
 )
 
 
@@ -174,7 +174,7 @@ def print_result(console: Console, result: "Inference") -> None:
     posterior, truth = result.posterior, result.data.truth
     table = Table(title=f"{len(result.data)} signals, {result.data.n_values} values", title_justify="left")
     table.add_column("")
-    table.add_column("", min_width=34)
+    table.add_column("stiffness, rarefaction", min_width=22)
     if truth is not None:
         table.add_column("truth", justify="right")
     table.add_column("estimate", justify="right")
