@@ -5,13 +5,13 @@ import json
 import numpy as np
 import pytest
 
-from surefoot.errors import UnknownNameError
+from surefoot.errors import MissingExtraError, UnknownNameError
 from surefoot.inference.infer import Plan
 from surefoot.pulmonary import PARAMETER_BOX
 from surefoot.studies import coverage
 from surefoot.studies.pulmonary import Case, Run, cases, load, patient, run_case
 from surefoot.studies.pulmonary_figures import draw, draw_coverage, result_of
-from surefoot.studies.pulmonary_methods import METHODS
+from surefoot.studies.pulmonary_methods import METHODS, check_installed
 from surefoot.studies.pulmonary_reference import load_reference, reference_case, run_any
 from surefoot.studies.pulmonary_tables import PAPER, Group, groups_of, write_tables
 from surefoot.studies.runner import run_all
@@ -65,6 +65,13 @@ WRONG = [
 def test_an_unknown_name_is_refused(names):
     with pytest.raises(UnknownNameError, match=r"expected a .* among .*; got .*; try"):
         cases(*names, 2, 10)
+
+
+def test_a_method_whose_package_is_missing_is_refused_before_anything_runs(monkeypatch):
+    monkeypatch.setattr("surefoot.studies.pulmonary_methods.find_spec", lambda name: None)
+    check_installed(["ScaledEI", "random"])
+    with pytest.raises(MissingExtraError, match=r"expected torch|expected optuna for the method GPSampler.*try pip"):
+        check_installed(["GPSampler"])
 
 
 def test_the_reference_spends_its_budget_and_is_read_back(tmp_path):

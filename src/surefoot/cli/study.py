@@ -74,13 +74,14 @@ def pulmonary(
 
     from surefoot.studies import pulmonary as study
     from surefoot.studies.pulmonary_figures import draw
-    from surefoot.studies.pulmonary_methods import METHODS
+    from surefoot.studies.pulmonary_methods import METHODS, check_installed
     from surefoot.studies.pulmonary_reference import reference_case, run_any
     from surefoot.studies.pulmonary_tables import groups_of, write_tables
     from surefoot.studies.runner import run_all
 
     console = Console()
     todo = study.cases(methods or list(METHODS), variants, noises, seeds, n)
+    check_installed(methods or METHODS)
     references = [reference_case(variant, reference) for variant in variants if reference and "fixed" in noises]
     raw = out / "raw"
     done = run_all([*todo, *references], raw, workers, run_any)

@@ -7,8 +7,9 @@ failure, random search goes on, the genetic algorithm gets a value worse than an
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,11 +34,17 @@ class Method:
     label: str
     minimize: Callable[[Recorder, Bounds, int, int], None]
     most: int = 200  # evaluations at most: the comparison's budget; the paper's own method gets 500
+    needs: Mapping[str, str] = field(default_factory=dict)  # packages, and the extras that bring them
 
 
-def _surefoot(**settings: Any) -> Callable[[Recorder, Bounds, int, int], None]:
+def _surefoot(power: int = 1, **settings: Any) -> Callable[[Recorder, Bounds, int, int], None]:
+    """power 2: the loss itself is minimized, not its root."""
+
     def run(recorder: Recorder, bounds: Bounds, n: int, seed: int) -> None:
-        minimize(recorder, bounds, n_evals=n, n_init=N_INIT, seed=seed, max_failures=None, **settings)
+        def objective(x: np.ndarray) -> float:
+            return float(recorder(x) ** power)
+
+        minimize(objective, bounds, n_evals=n, n_init=N_INIT, seed=seed, max_failures=None, **settings)
 
     return run
 
@@ -51,11 +58,9 @@ def _random(recorder: Recorder, bounds: Bounds, n: int, seed: int) -> None:
 
 def _optuna(sampler: str) -> Callable[[Recorder, Bounds, int, int], None]:
     def run(recorder: Recorder, bounds: Bounds, n: int, seed: int) -> None:
-        try:
-            import optuna
-        except ImportError as error:
-            raise _missing("optuna") from error
         import warnings
+
+        import optuna
 
         optuna.logging.set_verbosity(optuna.logging.ERROR)
         with warnings.catch_warnings():
@@ -72,13 +77,11 @@ def _optuna(sampler: str) -> Callable[[Recorder, Bounds, int, int], None]:
 
 
 def _genetic(recorder: Recorder, bounds: Bounds, n: int, seed: int) -> None:
-    try:
-        from pymoo.algorithms.soo.nonconvex.ga import GA
-        from pymoo.core.problem import ElementwiseProblem
-        from pymoo.operators.sampling.lhs import LHS
-        from pymoo.optimize import minimize as evolve
-    except ImportError as error:
-        raise _missing("pymoo") from error
+    from pymoo.algorithms.soo.nonconvex.ga import GA
+    from pymoo.core.problem import ElementwiseProblem
+    from pymoo.operators.sampling.lhs import LHS
+    from pymoo.optimize import minimize as evolve
+
     low, high = np.asarray(bounds).T
 
     class Problem(ElementwiseProblem):  # type: ignore[misc]
@@ -92,10 +95,15 @@ def _genetic(recorder: Recorder, bounds: Bounds, n: int, seed: int) -> None:
         evolve(problem, GA(pop_size=POPULATION, sampling=LHS()), ("n_eval", n), seed=seed)
 
 
-def _missing(package: str) -> MissingExtraError:
-    return MissingExtraError(
-        f"expected {package} for this comparison; it is not installed; try pip install 'surefoot[studies]'"
-    )
+def check_installed(methods: Iterable[str]) -> None:
+    """Raise MissingExtraError now rather than hours later if a method lacks a package."""
+    for name in methods:
+        for package, extra in METHODS[name].needs.items():
+            if find_spec(package) is None:
+                raise MissingExtraError(
+                    f"expected {package} for the method {name}; it is not installed; "
+                    f"try pip install 'surefoot[{extra}]', or --method with the others"
+                )
 
 
 METHODS = {
@@ -103,8 +111,10 @@ METHODS = {
     "ignore": Method("ScaledEI, failures ignored", _surefoot(policy="ScaledEI", failures="ignore"), 500),
     "EI": Method("EI, failures learned", _surefoot(policy="EI")),
     "alternate": Method("surefoot's default policy", _surefoot(policy="alternate")),
+    "square": Method("ScaledEI on the loss, not its root", _surefoot(2, policy="ScaledEI")),
+    "paper": Method("ScaledEI as in the paper", _surefoot(2, policy="ScaledEI", search="paper", min_success=0.0)),
     "random": Method("random search", _random),
-    "GA": Method("genetic algorithm (pymoo)", _genetic),
-    "TPE": Method("Optuna TPE", _optuna("TPESampler")),
-    "GPSampler": Method("Optuna GPSampler", _optuna("GPSampler")),
+    "GA": Method("genetic algorithm (pymoo)", _genetic, needs={"pymoo": "studies"}),
+    "TPE": Method("Optuna TPE", _optuna("TPESampler"), needs={"optuna": "studies"}),
+    "GPSampler": Method("Optuna GPSampler", _optuna("GPSampler"), needs={"optuna": "studies", "torch": "torch"}),
 }
