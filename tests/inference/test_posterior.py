@@ -157,3 +157,10 @@ def test_a_lattice_stays_within_the_bounds():
     points = region.lattice(30, np.random.default_rng(0))
     assert points.shape == (30, 3)
     assert np.all((points >= 0.0) & (points <= 1.0))
+
+
+def test_a_region_where_the_simulator_never_runs_is_an_error():
+    with pytest.raises(SurefootError, match=r"expected a region .*; 0 of .*; try more evaluations"):
+        sample_posterior(
+            simulator, SETTINGS, PARAMETER_BOX, TRUTH, MEASURED, support=lambda pool: lambda units: 0.1 * units[:, 0]
+        )

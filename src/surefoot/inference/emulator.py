@@ -78,7 +78,6 @@ class Emulator:
     scale: Floats
     processes: Posterior  # of the standardized components, one run each
     target: Floats  # (k,) B'(d - mean)
-    rest: float  # |d - mean|² outside the components: a constant of the loss
 
     def predict(self, x: Floats) -> tuple[Floats, Floats]:
         """Mean and variance (k, m) of the components at inputs x (m, 2 + trees)."""
@@ -118,8 +117,4 @@ def fit_emulator(
     with engine(len(simulated)):
         theta = fit(data, kernel, estimate_noise=True, uniforms=uniforms).theta
         processes = condition(data, theta, kernel)
-    residual = measured - centre
-    target = residual @ basis
-    return Emulator(
-        features, centre, basis, shift, scale, processes, target, float(residual @ residual - target @ target)
-    )
+    return Emulator(features, centre, basis, shift, scale, processes, (measured - centre) @ basis)

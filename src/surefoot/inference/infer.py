@@ -100,8 +100,11 @@ def infer(
     candidates: list[Vector] = [vector_of(best.x)]
     sampled: Posterior | None = None
     if posterior:
-        sampled, pool = _posterior(objective, plan, found, n_workers, level, on_round)
-        candidates.append(_least(objective, pool))
+        try:
+            sampled, pool = _posterior(objective, plan, found, n_workers, level, on_round)
+            candidates.append(_least(objective, pool))
+        except SurefootError as error:  # the estimate stands without it
+            notes.append(f"no posterior: {error}")
     beats = [(objective.beat(vector), vector) for vector in dict.fromkeys(candidates)]
     fit, estimate = min(beats, key=lambda pair: objective.loss(pair[0]))
     residuals = objective.loss.residuals(fit)

@@ -245,6 +245,11 @@ def _sample(
     candidates = candidates[region.inside(candidates)][: 20 * N_WALKERS]
     values = log_density(candidates)
     start = candidates[np.isfinite(values)][:N_WALKERS]
+    if len(start) < N_WALKERS:
+        raise SurefootError(
+            f"expected a region round the optimum where the simulator is likely to run; {len(start)} of "
+            f"{len(candidates)} points there are; try more evaluations, or failures='ignore'"
+        )
     return sample(log_density, start, n_wanted, rng, max_steps=4000)
 
 

@@ -43,7 +43,8 @@ def sample(
     while sampler.iteration < max_steps:
         state = sampler.run_mcmc(state, _CHUNK, skip_initial_state_check=True)
         # emcee warns of short chains; what they are worth is reported instead
-        tau = max(float(np.max(sampler.get_autocorr_time(quiet=True, tol=0))), 1.0)
+        times = sampler.get_autocorr_time(quiet=True, tol=0)
+        tau = max(float(np.max(np.nan_to_num(times, nan=sampler.iteration))), 1.0)  # NaN: walkers that never moved
         if len(start) * (sampler.iteration - 5.0 * tau) / tau >= n_wanted:
             break
     burn = int(min(5.0 * tau, sampler.iteration // 2))
