@@ -74,7 +74,9 @@ def infer(
     ],
     n_evals: Annotated[int, typer.Option("--n-evals", min=1, help="Simulations of the optimization.")] = 100,
     policy: Annotated[str, typer.Option(help="ScaledEI, EI, PI, LCB, alternate, ...")] = "ScaledEI",
-    failures: Annotated[str, typer.Option(help="label-regression, laplace, ep, impute, ignore.")] = "label-regression",
+    failures: Annotated[
+        str, typer.Option(help="ep, label-regression (the paper's), laplace, impute or ignore.")
+    ] = "ep",
     loss: Annotated[str, typer.Option(help="likelihood, l2 (the paper's) or mean (cycle means alone).")] = "likelihood",
     period: Annotated[float | None, typer.Option(min=0.05, help="Length of a beat, s; default: the file's.")] = None,
     signals: SIGNALS = "",

@@ -42,7 +42,7 @@ from surefoot.pulmonary.arrays import Floats
 
 @dataclass(frozen=True)
 class Plan:
-    """What the optimization is asked to do; the defaults are the paper's but for the search (docs/inference.md)."""
+    """What the optimization is asked to do; the defaults are the paper's but for search and failures (docs/inference.md)."""
 
     loss: str = "likelihood"
     n_evals: int = 100
@@ -50,7 +50,7 @@ class Plan:
     policy: str = "ScaledEI"
     search: str = "gradient"
     kernel: str = "se"
-    failures: str = "label-regression"
+    failures: str = "ep"  # the paper: label-regression
     min_success: float = 0.5
     seed: int = 0
 
@@ -194,13 +194,17 @@ def _posterior(
 
 
 def _success(found: Result, pool: Pool, low: Floats, high: Floats) -> Callable[[Floats], Floats] | None:
-    """P(success), learned from the optimization and the emulator's simulations; None if nothing has failed."""
+    """P(success), learned from the optimization and the emulator's simulations; None if nothing has failed.
+
+    Always by expectation propagation: label regression of points that crowd at the optimum can say "fails" where all
+    simulations run (docs/inference.md), and here that would cut the posterior.
+    """
     more = [Evaluation(vector_of(low + u * (high - low)), 0.0) for u in pool.units]
     more += [Evaluation(vector_of(low + u * (high - low)), math.nan, "failed") for u in pool.failed]
     history = replace(found.history, evaluations=(*found.history.evaluations, *more))
-    if history.ok.all() or found.settings.failures in ("ignore", "impute"):
+    if history.ok.all():
         return None
-    model = make_result(found.space, history, found.settings, 1.0, "").model.fitted
+    model = make_result(found.space, history, replace(found.settings, failures="ep"), 1.0, "").model.fitted
     if model.failures is None or model.link is None:
         return None
     failures, link = model.failures, model.link

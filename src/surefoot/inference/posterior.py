@@ -248,7 +248,7 @@ def _sample(
     if len(start) < N_WALKERS:
         raise SurefootError(
             f"expected a region round the optimum where the simulator is likely to run; {len(start)} of "
-            f"{len(candidates)} points there are; try more evaluations, or failures='ignore'"
+            f"{len(candidates)} points there are; try more evaluations"
         )
     return sample(log_density, start, n_wanted, rng, max_steps=4000)
 

@@ -48,13 +48,16 @@ def _save(figure: Any, path: Path) -> Path:
 
 
 def result_of(run: Run) -> Result:
-    """A run as the result of an optimization, for its model and its map."""
+    """A run as the result of an optimization, for its map of P(success): by expectation propagation.
+
+    Label regression of 500 points that crowd round the optimum has stripes where all simulations run.
+    """
     evaluations = tuple(
         Evaluation(tuple(x), math.sqrt(loss)) if kind == "" else Evaluation(tuple(x), math.nan, "failed", str(kind))
         for x, loss, kind in zip(run.X.tolist(), run.loss.tolist(), run.kind, strict=True)
     )
     space = Space.of(dict(zip(NAMES, PARAMETER_BOX, strict=True)))
-    return make_result(space, History(evaluations), Settings(n_init=N_INIT, policy="ScaledEI"), 1.0, "")
+    return make_result(space, History(evaluations), Settings(n_init=N_INIT, policy="ScaledEI", failures="ep"), 1.0, "")
 
 
 def _traces(groups: Sequence[Group]) -> Any:

@@ -107,9 +107,10 @@ def check_installed(methods: Iterable[str]) -> None:
 
 
 METHODS = {
-    "ScaledEI": Method("ScaledEI, failures learned", _surefoot(policy="ScaledEI"), 500),
+    "ScaledEI": Method("ScaledEI, failures by label regression", _surefoot(policy="ScaledEI"), 500),
+    "EP": Method("ScaledEI, failures by EP", _surefoot(policy="ScaledEI", failures="ep")),
     "ignore": Method("ScaledEI, failures ignored", _surefoot(policy="ScaledEI", failures="ignore"), 500),
-    "EI": Method("EI, failures learned", _surefoot(policy="EI")),
+    "EI": Method("EI, failures by label regression", _surefoot(policy="EI")),
     "alternate": Method("surefoot's default policy", _surefoot(policy="alternate")),
     "square": Method("ScaledEI on the loss, not its root", _surefoot(2, policy="ScaledEI")),
     "paper": Method("ScaledEI as in the paper", _surefoot(2, policy="ScaledEI", search="paper", min_success=0.0)),
