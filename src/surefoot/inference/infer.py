@@ -42,7 +42,7 @@ from surefoot.pulmonary.arrays import Floats
 
 @dataclass(frozen=True)
 class Plan:
-    """What the optimization is asked to do; the defaults are the paper's but for search and failures (docs/inference.md)."""
+    """What the optimization is asked to do; the paper's but for search and failures (docs/inference.md)."""
 
     loss: str = "likelihood"
     n_evals: int = 100
