@@ -36,7 +36,7 @@ def test_evaluations_failures_and_settings_are_recorded(inferred):
     assert inferred.n_evals == 12
     assert sum(inferred.failures.values()) == inferred.n_failures
     assert inferred.settings["policy"] == "ScaledEI"
-    assert inferred.model["variant"]["name"] == "published"
+    assert inferred.model["variant"]["name"] == "original"
     assert {"surefoot", "numba", "emcee"} <= set(inferred.versions)
 
 
