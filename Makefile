@@ -7,7 +7,7 @@ READY  := $(VENV)/.ready-dev
 .PHONY: demo test lint bench slow clean help
 
 help:
-	@echo "make demo   optimize a problem that fails in part of its domain; print and draw the result"
+	@echo "make demo   a synthetic patient: from noisy pressure and flow to stiffness and rarefaction, with a report"
 	@echo "make test   lint, types, layers and all tests but the slow ones"
 	@echo "make slow   the tests that take minutes"
 	@echo "make lint   ruff, mypy and import-linter alone"
@@ -21,7 +21,7 @@ $(READY): pyproject.toml
 	@touch $@
 
 demo: $(READY)
-	$(BIN)/python examples/demo.py
+	$(BIN)/python examples/patient.py
 
 lint: $(READY)
 	$(BIN)/ruff format --check .

@@ -5,6 +5,7 @@ from rich.console import Console
 from rich.markup import escape
 
 import surefoot
+from surefoot.cli import inference as _inference  # noqa: F401 - adds its commands to pulmonary's
 from surefoot.cli import pulmonary, study
 from surefoot.cli.dashboard import dashboard
 from surefoot.cli.export import export

@@ -1,4 +1,4 @@
-"""`surefoot pulmonary`: simulate the pulmonary circulation, map where it fails."""
+"""`surefoot pulmonary`: simulate the pulmonary circulation, map where it fails (inference: inference.py)."""
 
 import csv
 from pathlib import Path
@@ -33,7 +33,8 @@ SETTINGS = Annotated[
 ]
 
 
-def _settings(path: Path | None, variant: str | None) -> "Settings":
+def load_settings(path: Path | None, variant: str | None) -> "Settings":
+    """The simulator's settings: a file or the defaults, with that variant."""
     from surefoot.pulmonary import Settings
 
     return (Settings.from_toml(path) if path else Settings()).with_variant(variant)
@@ -70,7 +71,7 @@ def simulate_command(
     from surefoot.pulmonary import SimulationFailure, simulate
 
     console = Console()
-    chosen = _settings(settings, variant)
+    chosen = load_settings(settings, variant)
     beats = chosen.variant.beats
     try:
         with Progress(
@@ -188,7 +189,7 @@ def failures(
         task = progress.add_task("", total=len(rows))
         outcomes = simulate_many(
             [[row[name] for name in _PARAMETERS] for row in rows],
-            settings=_settings(settings, variant),
+            settings=load_settings(settings, variant),
             n_workers=workers,
             on_done=lambda _row, _outcome: progress.advance(task),
         )

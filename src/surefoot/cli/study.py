@@ -91,3 +91,73 @@ def comparison(
     console.print(study.write_tables(rows, target, out), markup=False, highlight=False, soft_wrap=True)
     for path in draw(rows, target, out / "comparison"):
         console.print(f"figure: {path}")
+
+
+@app.command()
+def pulmonary(
+    out: Path = typer.Option(Path("results/pulmonary"), help="Folder of tables, figures and raw runs."),
+    methods: list[str] = typer.Option([], "--method", help="ScaledEI, ignore, EI, ...; default: all."),
+    variants: list[str] = typer.Option(["original"], "--variant", help="original or published, or both."),
+    noises: list[str] = typer.Option(["fixed"], "--noise", help="fixed: the same for all seeds; seed: one each."),
+    seeds: int = typer.Option(15, min=2, help="Runs of each combination."),
+    n: int = typer.Option(500, "--n", min=1, help="Simulations of each run of ScaledEI; others stop at 200."),
+    reference: int = typer.Option(5000, min=0, help="Simulations of the search for the best loss; 0: none."),
+    workers: int = typer.Option(os.cpu_count() or 1, min=1, help="Processes."),
+) -> None:
+    """The paper's inference of (f_L, f_S, xi) from noisy signals, and other optimizers on the same data.
+
+    Writes tables.md, runs.csv and figures of the runs that the options name, and keeps every run under raw/.
+    GPSampler needs PyTorch (the extra torch).
+    """
+    from rich.progress import track
+
+    from surefoot.studies import pulmonary as study
+    from surefoot.studies.pulmonary_figures import draw
+    from surefoot.studies.pulmonary_methods import METHODS, check_installed
+    from surefoot.studies.pulmonary_reference import reference_case, run_any
+    from surefoot.studies.pulmonary_tables import groups_of, write_tables
+    from surefoot.studies.resumable import run_cases
+
+    console = Console()
+    todo = study.cases(methods or list(METHODS), variants, noises, seeds, n)
+    check_installed(methods or METHODS)
+    references = [reference_case(variant, reference) for variant in variants if reference and "fixed" in noises]
+    raw = out / "raw"
+    everything = [*todo, *references]
+    with closing(run_cases(run_any, everything, raw, workers)) as done:
+        for _ in track(done, total=len(everything), description="runs", console=console):
+            pass
+    groups = groups_of(todo, raw, reference)
+    console.print(write_tables(groups, out), markup=False)
+    for path in draw(groups, out):
+        console.print(f"figure: {path}", highlight=False)
+
+
+@app.command()
+def coverage(
+    out: Path = typer.Option(Path("results/pulmonary"), help="Folder of the table, the figure and raw results."),
+    variants: list[str] = typer.Option(["published"], "--variant", help="original or published, or both."),
+    levels: list[str] = typer.Option(["given", "estimated"], "--noise-level", help="Noise levels given or estimated."),
+    patients: int = typer.Option(60, min=2, help="Synthetic patients of each combination."),
+    n: int = typer.Option(100, "--n", min=30, help="Simulations of each optimization."),
+    workers: int = typer.Option(os.cpu_count() or 1, min=1, help="Processes."),
+) -> None:
+    """Do the posterior's credible intervals hold the truth as often as they say? Synthetic patients, noise of 10 dB.
+
+    Writes coverage.md, coverage.csv and coverage.png.
+    """
+    from rich.progress import track
+
+    from surefoot.studies import coverage as study
+    from surefoot.studies.pulmonary_figures import draw_coverage
+    from surefoot.studies.resumable import run_cases
+
+    console = Console()
+    todo = study.coverage_cases(variants, levels, patients, n)
+    raw = out / "raw"
+    with closing(run_cases(study.run_coverage, todo, raw, workers)) as done:
+        for _ in track(done, total=len(todo), description="patients", console=console):
+            pass
+    rows = study.summarize_coverage(todo, raw)
+    console.print(study.write_coverage(rows, out), markup=False)
+    console.print(f"figure: {draw_coverage(rows, out / 'coverage.png')}", highlight=False)

@@ -32,7 +32,8 @@ SOURCES = _digest()
 
 
 def _compile(function: Callable[P, R], **options: Any) -> Callable[P, R]:
-    compiled = numba.njit(cache=True, fastmath=FAST, error_model="numpy", **options)(function)
+    # nogil: simulations in several threads of one process run at once
+    compiled = numba.njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy", **options)(function)
     # Numba's cache notices a change of the file a function stands in, not of files it calls into or takes
     # constants from: a stale mixture of both would compute nonsense. So the stamp covers all kernels. There
     # is no public way to say so; if a later Numba keeps its stamp elsewhere, the test of this fails.

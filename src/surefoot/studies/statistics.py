@@ -176,3 +176,8 @@ def wilson(k: int, n: int) -> tuple[float, float]:
     centre = (share + spread / 2.0) / (1.0 + spread)
     half = z / (1.0 + spread) * math.sqrt(share * (1.0 - share) / n + spread / (4.0 * n))
     return max(0.0, centre - half), min(1.0, centre + half)
+
+
+def standard_error(values: np.ndarray) -> np.ndarray:
+    """Of the mean over the first axis."""
+    return np.asarray(np.std(values, axis=0, ddof=1) / np.sqrt(len(values)))

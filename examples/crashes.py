@@ -1,4 +1,4 @@
-"""`make demo`: minimize Branin's function, a test problem of the paper, when a fifth of its domain crashes.
+"""Minimize Branin's function, a test problem of the paper, when a fifth of its domain crashes.
 
 The simulator raises an exception in a half-plane and returns NaN in a disc; both hide one of the three global minima.
 surefoot is told nothing of this. It learns where evaluations fail and finds the minimum that can be had.
@@ -47,11 +47,11 @@ def main():
     table.add_row("time", f"{seconds:.1f} s, {1000 * seconds / result.nfev:.0f} ms an evaluation")
     console.print(table)
 
-    folder = Path("demo-output")
+    folder = Path("crashes-output")
     folder.mkdir(exist_ok=True)
-    result.plot(str(folder / "demo.png"))
+    result.plot(str(folder / "crashes.png"))
     result.history.save(folder / "history.json")
-    console.print(f"picture: {folder / 'demo.png'}; every evaluation: {folder / 'history.json'}")
+    console.print(f"picture: {folder / 'crashes.png'}; every evaluation: {folder / 'history.json'}")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,215 @@
+"""`surefoot pulmonary synthesize` and `surefoot pulmonary infer`: a patient's data, made and explained."""
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from surefoot.cli.pulmonary import FL, FS, SETTINGS, VARIANT, XI, app, load_settings
+
+if TYPE_CHECKING:
+    from surefoot.inference.result import Inference
+
+DISCLAIMER = "Research software, not a medical device: not for diagnosis or treatment."
+SIGNALS = Annotated[
+    str, typer.Option("--signals", help="Only these, by comma: p_MPA,q_MPA,... (pressure or flow, and vessel).")
+]
+SEED = Annotated[int, typer.Option(min=0, help="Of the random numbers.")]
+
+
+@app.command()
+def synthesize(
+    out: Annotated[Path, typer.Argument(help="CSV file to write.")],
+    f_L: FL = 2.6e5,
+    f_S: FS = 5.0e4,
+    xi: XI = 2.76,
+    snr: Annotated[float, typer.Option(help="Signal to noise in dB: variances of the signal about its mean.")] = 10.0,
+    resolution_mmhg: Annotated[float, typer.Option(min=0.0, help="Least noise of a pressure, mmHg.")] = 0.1,
+    resolution_mls: Annotated[float, typer.Option(min=0.0, help="Least noise of a flow, ml/s.")] = 1.0,
+    signals: SIGNALS = "",
+    samples: Annotated[int, typer.Option(min=4, help="Per beat.")] = 256,
+    hide_noise: Annotated[bool, typer.Option("--hide-noise", help="Do not write the noise levels.")] = False,
+    hide_truth: Annotated[bool, typer.Option("--hide-truth", help="Do not write the parameters.")] = False,
+    variant: VARIANT = None,
+    settings: SETTINGS = None,
+    seed: SEED = 0,
+) -> None:
+    """Make the data of a patient with known parameters: a simulation with noise.
+
+    Example: surefoot pulmonary synthesize patient.csv --xi 2.5 --signals p_MPA,q_MPA
+    """
+    from dataclasses import replace
+
+    from surefoot.inference.data_file import write_signals
+    from surefoot.inference.synthesize import synthesize as make
+    from surefoot.pulmonary import SimulationFailure
+
+    try:
+        data = make(
+            (f_L, f_S, xi),
+            settings=load_settings(settings, variant),
+            snr_db=snr,
+            seed=seed,
+            resolution=(resolution_mmhg, resolution_mls),
+            names=_names(signals),
+            n_samples=samples,
+        )
+    except SimulationFailure as failure:
+        Console(stderr=True).print(f"[red]{failure.kind}[/red] {escape(str(failure))}", highlight=False)
+        raise typer.Exit(1) from None
+    if hide_noise:
+        data = replace(data, signals=tuple(replace(signal, noise_from="estimated") for signal in data))
+    write_signals(replace(data, truth=None) if hide_truth else data, out)
+    Console().print(f"{len(data)} signals, {data.n_values} values: {out}", highlight=False)
+
+
+@app.command()
+def infer(
+    data: Annotated[
+        Path, typer.Argument(help="CSV file: t_s, p_VESSEL_mmHg, q_VESSEL_mls, sd_... See docs/inference.md.")
+    ],
+    n_evals: Annotated[int, typer.Option("--n-evals", min=1, help="Simulations of the optimization.")] = 100,
+    policy: Annotated[str, typer.Option(help="ScaledEI, EI, PI, LCB, alternate, ...")] = "ScaledEI",
+    failures: Annotated[
+        str, typer.Option(help="ep, label-regression (the paper's), laplace, impute or ignore.")
+    ] = "ep",
+    loss: Annotated[str, typer.Option(help="likelihood, l2 (the paper's) or mean (cycle means alone).")] = "likelihood",
+    period: Annotated[float | None, typer.Option(min=0.05, help="Length of a beat, s; default: the file's.")] = None,
+    signals: SIGNALS = "",
+    level: Annotated[float, typer.Option(min=0.01, max=0.999, help="Of the credible intervals.")] = 0.9,
+    posterior: Annotated[bool, typer.Option(help="Sample it, or stop after the optimization.")] = True,
+    workers: Annotated[int, typer.Option(min=1, help="Simulations at a time.")] = os.cpu_count() or 1,
+    out: Annotated[Path | None, typer.Option(help="JSON of the result; default: beside the data.")] = None,
+    plots: Annotated[Path | None, typer.Option(help="Folder for figures: posterior, fit, trace.")] = None,
+    report: Annotated[Path | None, typer.Option(help="Write an HTML report to this file.")] = None,
+    variant: VARIANT = None,
+    settings: SETTINGS = None,
+    seed: SEED = 0,
+) -> None:
+    """Infer stiffness and rarefaction from pressure and flow: Bayesian optimization, then the posterior.
+
+    Any subset of the 22 signals will do. Evaluations are saved as they end: after Ctrl-C or a crash the same command
+    goes on. Research software, not a medical device.
+
+    Example: surefoot pulmonary infer patient.csv --plots figures
+    """
+    from surefoot.inference.data_file import read_signals
+    from surefoot.inference.infer import Plan
+    from surefoot.inference.infer import infer as run
+
+    console = Console()
+    chosen = load_settings(settings, variant)
+    patient = read_signals(data, period_s=period, network=chosen.network)
+    if signals:
+        patient = patient.select(_names(signals))
+    out = out or data.with_suffix(".inference.json")
+    history = out.with_suffix(".history.json")
+    if history.exists():
+        console.print(f"going on from {history}", highlight=False)
+    console.print(DISCLAIMER, style="dim")
+    steps = Console(stderr=True)
+
+    def show(number: int, error: float) -> None:
+        steps.print(f"posterior: round {number}, emulator error {error:.2g} standard deviations", highlight=False)
+
+    try:
+        result = run(
+            patient,
+            settings=chosen,
+            plan=Plan(loss=loss, n_evals=n_evals, policy=policy, failures=failures, seed=seed),
+            n_workers=workers,
+            history_path=history,
+            posterior=posterior,
+            level=level,
+            progress=True,
+            on_round=show,
+        )
+    except KeyboardInterrupt:
+        steps.print(f"stopped; the same command goes on from {history}", highlight=False)
+        raise typer.Exit(130) from None
+    result.save(out)
+    history.unlink(missing_ok=True)
+    print_result(console, result)
+    console.print(f"result: {out}", highlight=False)
+    if plots:
+        from surefoot.inference.plots import save_plots
+
+        for path in save_plots(result, plots):
+            console.print(f"figure: {path}", highlight=False)
+    if report:
+        write_report(result, report)
+        console.print(f"report: {report}", highlight=False)
+
+
+def write_report(result: "Inference", path: Path) -> None:
+    """The HTML report, if this installation has the reports."""
+    from importlib import import_module
+
+    from surefoot.errors import MissingExtraError
+
+    try:
+        reports = import_module("surefoot.reports.pulmonary")
+    except ImportError as error:
+        raise MissingExtraError(
+            f"expected surefoot.reports to write the report; got {error}; try without --report"
+        ) from error
+    reports.write_report(result, path)
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+_ROWS = (
+    ("f_L", "large vessels, dyn/cm²", ",.0f"),
+    ("f_S", "small vessels, dyn/cm²", ",.0f"),
+    ("ξ", "radius exponent", ".4f"),
+)
+
+
+def print_result(console: Console, result: "Inference") -> None:
+    """Parameters with truth, estimate and interval; then what to know before believing them."""
+    posterior, truth = result.posterior, result.data.truth
+    table = Table(title=f"{len(result.data)} signals, {result.data.n_values} values", title_justify="left")
+    table.add_column("")
+    table.add_column("stiffness, rarefaction", min_width=22)
+    if truth is not None:
+        table.add_column("truth", justify="right")
+    table.add_column("estimate", justify="right")
+    if posterior is not None:
+        table.add_column(f"{posterior.intervals[0].level:.0%} interval", justify="right")
+    for i, (symbol, what, form) in enumerate(_ROWS):
+        cells = [symbol, what]
+        if truth is not None:
+            cells.append(f"{truth[i]:{form}}")
+        cells.append(f"{result.estimate[i]:{form}}")
+        if posterior is not None:
+            interval = posterior.intervals[i]
+            cells.append(f"{interval.low:{form}} to {interval.high:{form}}")
+        table.add_row(*cells)
+    console.print(table)
+    kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(result.failures.items()))
+    more = f", {posterior.n_simulations} more for the posterior" if posterior is not None else ""
+    console.print(
+        f"{result.n_evals} simulations, {result.n_failures} failed{f' ({kinds})' if kinds else ''}{more}; "
+        f"{result.duration_s:.0f} s",
+        highlight=False,
+    )
+    worst = max(result.residuals, key=lambda residual: residual.chi2_per_value)
+    console.print(
+        f"fit: squared residuals over noise variance {_mean_chi2(result):.3f} (about 1 if the model is right), "
+        f"at most {worst.chi2_per_value:.3f} ({worst.name})",
+        highlight=False,
+    )
+    for note in (*result.notes, *(posterior.notes if posterior is not None else ())):
+        console.print(f"note: {escape(note)}", style="yellow", highlight=False)
+
+
+def _mean_chi2(result: "Inference") -> float:
+    sizes = [signal.value.size for signal in result.data]
+    chi2 = [residual.chi2_per_value for residual in result.residuals]
+    return sum(n * c for n, c in zip(sizes, chi2, strict=True)) / sum(sizes)
