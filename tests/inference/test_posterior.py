@@ -6,7 +6,7 @@ import pytest
 from surefoot.errors import SurefootError
 from surefoot.inference.emulator import fit_emulator, log_conductances, make_features
 from surefoot.inference.posterior import Pool, Region, first_region, has_settled, next_region, sample_posterior
-from surefoot.inference.sampler import sample
+from surefoot.inference.sampler import Jumps, sample, starts
 from surefoot.pulmonary import PARAMETER_BOX, Settings
 
 LOW, HIGH = np.asarray(PARAMETER_BOX).T
@@ -57,20 +57,45 @@ def test_the_emulated_likelihood_is_the_exact_one_up_to_a_constant():
     assert np.median(np.abs(difference - np.median(difference))) < 0.05
 
 
+JUMPS = Jumps(np.full(3, 0.5), 0.1 * np.eye(3))
+
+
+def draws(log_density, n_wanted=1000, seed=1):
+    generator = np.random.default_rng(seed)
+    return sample(log_density, starts(log_density, JUMPS, 2000, generator), JUMPS, n_wanted, generator, 4000)
+
+
+def normal(x):
+    return -0.5 * np.sum(((x - 0.5) / 0.1) ** 2, axis=1)
+
+
 def test_the_sampler_draws_from_a_normal_density():
-    start = 0.5 + 0.1 * np.random.default_rng(0).standard_normal((24, 3))
-    chains = sample(
-        lambda x: -0.5 * np.sum(((x - 0.5) / 0.1) ** 2, axis=1), start, 1000, np.random.default_rng(1), 4000
-    )
+    chains = draws(normal)
     np.testing.assert_allclose(chains.units.mean(axis=0), 0.5, atol=0.015)
     np.testing.assert_allclose(chains.units.std(axis=0), 0.1, rtol=0.1)
     assert chains.n_effective > 800
     assert 0.2 < chains.acceptance < 0.9
 
 
+def test_modes_with_nothing_between_them_get_their_shares():
+    def split(x):  # two slabs of a normal density, the lower one e^2 times as high
+        return np.where(np.abs(x[:, 2] - 0.5) < 0.03, -np.inf, normal(x) + 2.0 * (x[:, 2] < 0.5))
+
+    share = np.mean(draws(split, 3000).units[:, 2] < 0.5)
+    assert share == pytest.approx(np.exp(2.0) / (1.0 + np.exp(2.0)), abs=0.04)
+
+
+def test_the_density_of_jumps_is_that_of_their_draws():
+    units = JUMPS.draw(200_000, np.random.default_rng(0))
+    inside = np.all(np.abs(units - 0.5) < 0.1, axis=1)
+    grid = 0.5 + 0.2 * (np.stack(np.meshgrid(*[np.arange(21)] * 3), axis=-1).reshape(-1, 3) / 20.0 - 0.5)
+    wide = 0.5 + 3.0 * (np.stack(np.meshgrid(*[np.arange(61)] * 3), axis=-1).reshape(-1, 3) / 60.0 - 0.5)
+    mass = [np.exp(JUMPS.log_density(points)).mean() * side**3 for points, side in ((grid, 0.2), (wide, 3.0))]
+    assert inside.mean() == pytest.approx(mass[0] / mass[1], rel=0.05)
+
+
 def test_the_same_seed_draws_the_same():
-    start = 0.5 + 0.1 * np.random.default_rng(0).standard_normal((24, 3))
-    a, b = (sample(lambda x: -50 * np.sum(x**2, axis=1), start, 100, np.random.default_rng(1), 500) for _ in range(2))
+    a, b = (draws(normal, 100) for _ in range(2))
     np.testing.assert_array_equal(a.units, b.units)
 
 

@@ -19,7 +19,7 @@ import numpy as np
 from surefoot.errors import SurefootError
 from surefoot.inference.emulator import Emulator, fit_emulator, make_features
 from surefoot.inference.result import NAMES, Interval, Posterior
-from surefoot.inference.sampler import N_WALKERS, Chains, sample
+from surefoot.inference.sampler import N_WALKERS, Chains, Jumps, sample, starts
 from surefoot.numerics.designs import kronecker
 from surefoot.pulmonary import Settings
 from surefoot.pulmonary.arrays import Floats
@@ -30,6 +30,7 @@ MAX_ROUNDS = 6
 TOLERABLE = 0.25  # emulator error in posterior standard deviations: it widens an interval by 3 %
 # Of finite differences, in the unit cube: long against the steps of the model in xi, short against its curvature.
 _STEP = 0.01
+_N_CANDIDATES = 5000  # for the walkers' first places
 _MAX_STEPS, _LONGEST = 8, 0.15  # Gauss-Newton steps, and the longest, in the unit cube
 
 Simulate = Callable[[Floats], "list[Floats | None]"]
@@ -241,16 +242,14 @@ def _sample(
                 value[inside] = np.where(success(there) < 0.5, -np.inf, value[inside])
         return value
 
-    candidates = region.centre + 0.7 * rng.standard_normal((400 * N_WALKERS, 3)) @ region.C.T
-    candidates = candidates[region.inside(candidates)][: 20 * N_WALKERS]
-    values = log_density(candidates)
-    start = candidates[np.isfinite(values)][:N_WALKERS]
+    jumps = Jumps(region.centre, region.C)
+    start = starts(log_density, jumps, _N_CANDIDATES, rng)
     if len(start) < N_WALKERS:
         raise SurefootError(
             f"expected a region round the optimum where the simulator is likely to run; {len(start)} of "
-            f"{len(candidates)} points there are; try more evaluations"
+            f"{_N_CANDIDATES} points there are; try more evaluations"
         )
-    return sample(log_density, start, n_wanted, rng, max_steps=4000)
+    return sample(log_density, start, jumps, n_wanted, rng, max_steps=4000)
 
 
 def _summary(

@@ -147,7 +147,7 @@ def write_coverage(rows: Sequence[CoverageRow], folder: Path) -> str:
                     writer.writerow([row.variant, row.noise_level, patient, name, *(f"{v:.6g}" for v in values)])
     lines = [
         "Share of synthetic patients whose truth lies in the central credible interval of each level; in brackets the",
-        "95 % confidence interval of that share (Clopper and Pearson). z: rms of (estimate - truth)/posterior sd.",
+        "95 % confidence interval of that share (Wilson). z: rms of (estimate - truth)/posterior sd.",
         "",
         "| variant | noise level | parameter | patients | " + " | ".join(f"{level:.0%}" for level in LEVELS) + " | z |",
         "|---|---|---|---|" + "---|" * (len(LEVELS) + 1),
