@@ -5,7 +5,7 @@ import os
 import pytest
 
 from surefoot.errors import InvalidInputError
-from surefoot.runs import evaluation
+from surefoot.runs import evaluation, process
 from surefoot.runs.evaluation import evaluate_trial
 
 CODE = """
@@ -87,3 +87,13 @@ def test_it_runs_beside_the_problem_file(make_problem, tmp_path):
     evaluation.close()
     assert value == 4.5
     assert os.getcwd() != str(tmp_path)
+
+
+def test_nothing_is_started_while_a_run_stops_and_again_after_it(problem):
+    process.stop_all()
+    try:
+        with pytest.raises(OSError, match="stopped"):
+            evaluate(problem, 0.0)
+    finally:
+        process.allow()
+    assert evaluate(problem, 0.0).evaluation.ok

@@ -49,7 +49,8 @@ def test_no_more_claims_than_the_budget(study):
     assert [bool(c.claim()) for c in (first, second, first, second, first)] == [True, True, True, False, False]
 
 
-def test_a_claim_beyond_the_budget_is_given_up_even_if_it_was_created(study):
+def test_a_claim_beyond_the_budget_is_given_up_even_if_it_was_created(study, monkeypatch):
+    monkeypatch.setattr("surefoot.runs.claims._RECENT_S", 60.0)
     one, other = claims(study, 1), elsewhere(study, n_evals=1)
     assert len(other.trials()) == 0  # which it will remember for a moment
     assert one.claim() is not None

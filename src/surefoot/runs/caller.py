@@ -68,6 +68,9 @@ class Caller:
                 stdin=subprocess.PIPE,
                 pass_fds=(child_end,),
             )
+        except BaseException:
+            os.close(self._answers)
+            raise
         finally:
             os.close(child_end)
         answer = self._answer(None)

@@ -43,6 +43,8 @@ def start(
         _live.add(process)
     if _closed.is_set():
         stop(process)
+        if process.stdin is not None:
+            process.stdin.close()
         raise OSError("stopped")
     return process
 
@@ -78,7 +80,7 @@ def stop(process: subprocess.Popen[bytes]) -> int:
 
 
 def allow() -> None:
-    """Let processes be started (again)."""
+    """Let processes be started again."""
     _closed.clear()
 
 

@@ -50,7 +50,6 @@ def run(
     workers   evaluations at a time
     executor  where they run; default: threads here, each waiting for a process
     """
-    process.allow()
     storage = open_storage(place or problem.default_storage, create=True)
     try:
         study = open_study(problem, storage)
@@ -65,6 +64,7 @@ def run(
                     process.stop_all()  # what is under way now was given back
         return worker.result()
     finally:
+        process.allow()  # all threads have ended; another run may follow in this process
         evaluation.close()
         close_storage(storage)
 
