@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import argparse
 import time
-from typing import Any
 
 import numpy as np
 
 from benchmarks.suggestion import PROBLEMS, make_history
 from surefoot import problems
+from surefoot.backend import reference_on
 from surefoot.optimize.history import Warmth
-from surefoot.optimize.model import HOST, Runs
+from surefoot.optimize.model import Runs
 from surefoot.optimize.settings import Settings
 from surefoot.optimize.space import Space
 from surefoot.optimize.suggest import suggest
@@ -33,15 +33,6 @@ def make_runs(d: int, n: int, n_runs: int) -> tuple[Space, Runs]:
     values += 0.01 * values.std(axis=1, keepdims=True) * np.random.default_rng(0).standard_normal(values.shape)
     units = (np.asarray(X) - low) / (high - low)
     return space, Runs(units, values, np.ones(values.shape, bool), np.zeros((n_runs, 0, d)), tuple(range(n_runs)))
-
-
-def reference_of(device: str) -> Any:
-    """An empty array of the library and device of that name."""
-    if device == "numpy":
-        return HOST
-    import torch
-
-    return torch.zeros(0, dtype=torch.float64, device=device)
 
 
 def main() -> None:
@@ -66,7 +57,7 @@ def main() -> None:
             settings = Settings(seed=1, n_init=1, policy=options.policy, search=options.search)
             first = None
             for device in options.device:
-                reference = reference_of(device)
+                reference = reference_on({"numpy": "cpu", "cpu": "torch"}.get(device, device))
                 warmth, seconds = Warmth(), []
                 for _ in range(3):  # cold, warm (untimed set-up of the device), warm
                     begin = time.perf_counter()

@@ -92,16 +92,11 @@ def _executor(dask: str, workers: int, n_groups: int, on_gpu: bool) -> Iterator[
             with local_executor(n_workers) as pool:
                 yield pool, n_workers
         return
-    from surefoot.errors import MissingExtraError
+    from surefoot.runs.cluster import connect
 
-    try:
-        from distributed import Client
-    except ImportError:
-        raise MissingExtraError(
-            "expected the package distributed for --dask; it is not installed; try pip install 'surefoot[dask]'"
-        ) from None
-    with Client(dask) as client:
-        yield client.get_executor(), sum(client.nthreads().values())
+    client, executor, n_workers = connect(dask)
+    with client:
+        yield executor, n_workers
 
 
 @contextmanager

@@ -18,12 +18,13 @@ from surefoot.errors import InvalidInputError
 Value = Any  # float, int or one of the choices of a categorical parameter
 
 
-def _is_number(value: Any) -> bool:
+def is_number(value: Any) -> bool:
+    """Whether it is a real number, Python's or NumPy's, and no truth value."""
     return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
 
 
 def _check_number(name: str, what: str, value: Any) -> float:
-    if not _is_number(value):
+    if not is_number(value):
         raise InvalidInputError(
             f"expected a number for the {what} of parameter {name!r}; got {value!r}; try for instance (0.0, 1.0)"
         )
@@ -99,7 +100,7 @@ class Real:
 
     def accepts(self, value: Value) -> bool:
         """Whether the value lies in the range."""
-        return _is_number(value) and self.low <= value <= self.high
+        return is_number(value) and self.low <= value <= self.high
 
     def describe(self) -> str:
         """For messages."""
@@ -173,7 +174,7 @@ class Integer:
 
     def accepts(self, value: Value) -> bool:
         """Whether the value is an integer in the range."""
-        return _is_number(value) and self.low <= value <= self.high and float(value).is_integer()
+        return is_number(value) and self.low <= value <= self.high and float(value).is_integer()
 
     def describe(self) -> str:
         """For messages."""

@@ -12,6 +12,7 @@ from surefoot.errors import InvalidInputError, UnknownNameError
 from surefoot.failures.registry import FAILURE_MODELS, NO_MODEL
 from surefoot.gp.kernels import get_kernel
 from surefoot.numerics.designs import DESIGNS
+from surefoot.optimize.parameters import is_number
 
 SEARCHES = ("gradient", "paper")
 NOISE_ESTIMATED = "estimate"
@@ -62,7 +63,7 @@ class Settings:
                     f"expected {what} as an integer of at least {least}; got {integer!r}; try {what}={max(least, 10)}"
                 )
         noise = self.noise
-        if noise != NOISE_ESTIMATED and not (_is_number(noise) and 0.0 <= float(noise) < math.inf):
+        if noise != NOISE_ESTIMATED and not (is_number(noise) and 0.0 <= float(noise) < math.inf):
             raise InvalidInputError(
                 f"expected noise='estimate' or the standard deviation of the noise, at least 0; got {self.noise!r}; "
                 "try noise=0 for a deterministic simulator"
@@ -72,9 +73,5 @@ class Settings:
             ("min_success", self.min_success, 1.0, 0.5),
             ("kappa", self.kappa, math.inf, KAPPA),
         ):
-            if not (_is_number(number) and 0.0 <= number < below):
+            if not (is_number(number) and 0.0 <= number < below):
                 raise InvalidInputError(f"expected {what} in [0, {below:g}); got {number!r}; try {what}={example:g}")
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)

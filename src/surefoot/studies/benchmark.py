@@ -190,8 +190,3 @@ def distances(done: Sequence[tuple[Group, State]], kernel: str) -> Distances:
 def _paper_order(key: tuple[str, str]) -> tuple[int, int]:
     problem, policy = key
     return _PROBLEMS.index(problem), _ORDER.index(policy) if policy in _ORDER else len(_ORDER)
-
-
-def restrict(found: Distances, n_seeds: int) -> Distances:
-    """The first seeds only."""
-    return {key: values[:n_seeds] for key, values in found.items()}

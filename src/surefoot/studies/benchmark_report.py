@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from surefoot.studies.benchmark import AGAIN, Group, State, distances, restrict
+from surefoot.studies.benchmark import AGAIN, NO_KERNEL, Group, State, distances
 from surefoot.studies.benchmark_figures import draw_labels, draw_traces
 from surefoot.studies.label_tables import markdown, write_label_tables
 from surefoot.studies.paper import EVALUATIONS
@@ -17,12 +17,11 @@ from surefoot.studies.statistics import Comparison, Distances, compare, labels
 Tests = dict[tuple[str, int], dict[tuple[str, str], Comparison]]
 
 
-def compare_all(found: dict[str, Distances], n_seeds: int | None = None) -> Tests:
+def compare_all(found: dict[str, Distances], n_seeds: int) -> Tests:
     """ScaledEI against every other policy, for each kernel and each n of the paper that all runs reached."""
     tables: Tests = {}
     for kernel, all_seeds in found.items():
-        some = all_seeds if n_seeds is None else restrict(all_seeds, n_seeds)
-        some = {key: values for key, values in some.items() if key[1] != AGAIN}
+        some = {key: values[:n_seeds] for key, values in all_seeds.items() if key[1] != AGAIN}
         reached = min(values.shape[1] for values in some.values())
         for n in EVALUATIONS:
             if n <= reached:
@@ -32,7 +31,7 @@ def compare_all(found: dict[str, Distances], n_seeds: int | None = None) -> Test
 
 def write(done: Sequence[tuple[Group, State]], folder: Path, heading: str) -> str:
     """Traces, label tables, controls; returns the Markdown of the tables."""
-    kernels = sorted({group.kernel for group, _ in done if group.kernel != "none"}, reverse=True)  # se first
+    kernels = sorted({group.kernel for group, _ in done if group.kernel != NO_KERNEL}, reverse=True)  # se first
     found = {kernel: distances(done, kernel) for kernel in kernels}
     found = {kernel: some for kernel, some in found.items() if ("ScaledEI" in {policy for _, policy in some})}
     for kernel, some in found.items():
@@ -40,13 +39,13 @@ def write(done: Sequence[tuple[Group, State]], folder: Path, heading: str) -> st
         draw_traces(shown, folder / f"traces-{kernel}", first=10 * max(group.d for group, _ in done))
     _write_csv(found, folder / "distances.csv")
     text = heading + "\n"
-    tests = compare_all(found)
+    five = compare_all(found, 5)  # as many seeds as the paper has
     n_seeds = max(values.shape[0] for some in found.values() for values in some.values())
-    if tests and n_seeds > 1:
-        text += write_label_tables(tests if n_seeds <= 5 else compare_all(found, 5), folder)
-        draw_labels(tests if n_seeds <= 5 else compare_all(found, 5), folder / "labels")
+    if five and n_seeds > 1:
+        text += write_label_tables(five, folder)
+        draw_labels(five, folder / "labels")
         if n_seeds > 5:
-            text += "\n" + _more_seeds(compare_all(found, 5), tests, n_seeds)
+            text += "\n" + _more_seeds(five, compare_all(found, n_seeds), n_seeds)
         text += _control(found)
     (folder / "labels.md").write_text(text, encoding="utf-8")
     return text

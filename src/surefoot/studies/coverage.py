@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -22,6 +21,7 @@ from surefoot.inference.result import NAMES, Vector
 from surefoot.inference.signals import Signals, make_signal
 from surefoot.inference.synthesize import synthesize
 from surefoot.pulmonary import PARAMETER_BOX, VARIANTS, Settings, SimulationFailure
+from surefoot.studies.resumable import write_whole
 from surefoot.studies.statistics import wilson
 
 NOISE_LEVELS = ("given", "estimated")
@@ -97,9 +97,7 @@ def run_coverage(case: CoverageCase, folder: Path) -> Path:
         "converged": posterior.converged,
         "seconds": result.duration_s,
     }
-    part = path.with_suffix(f".{os.getpid()}.tmp")
-    part.write_text(json.dumps(document))
-    os.replace(part, path)
+    write_whole(path, json.dumps(document))
     return path
 
 

@@ -10,7 +10,6 @@ Files     raw/METHOD-VARIANT-NOISE-SEED-N.npz with X (n, 3), loss (n,), kind (n,
 from __future__ import annotations
 
 import math
-import os
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,6 +25,7 @@ from surefoot.inference.signals import Signals
 from surefoot.inference.synthesize import RESOLUTION, synthesize
 from surefoot.pulmonary import NOMINAL, PARAMETER_BOX, Settings, SimulationFailure
 from surefoot.studies.pulmonary_methods import METHODS
+from surefoot.studies.resumable import save_whole
 
 TRUTH: Vector = NOMINAL
 SNR_DB = 10.0
@@ -146,10 +146,7 @@ def run_case(case: Case, folder: Path) -> Path:
     recorder = Recorder(Objective(Loss(data), Settings().with_variant(case.variant)), case.n_evals)
     METHODS[case.method].minimize(recorder, list(PARAMETER_BOX), case.n_evals, case.seed)
     run = recorder.run()
-    part = path.with_suffix(f".{os.getpid()}.tmp")
-    with part.open("wb") as file:
-        np.savez_compressed(file, X=run.X, loss=run.loss, kind=run.kind, seconds=time.perf_counter() - start)
-    os.replace(part, path)
+    save_whole(path, X=run.X, loss=run.loss, kind=run.kind, seconds=time.perf_counter() - start)
     return path
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from surefoot.inference.objective import Objective
 from surefoot.pulmonary import PARAMETER_BOX, Settings, SimulationFailure
 from surefoot.studies.pulmonary import Case, Recorder, patient, run_case
 from surefoot.studies.pulmonary_methods import PENALTY
+from surefoot.studies.resumable import write_whole
 
 N_REFERENCE = 5000
 _SHARE_GLOBAL = 0.8  # of the evaluations
@@ -55,9 +55,7 @@ def run_reference(case: Case, folder: Path) -> Path:
     run = recorder.run()
     n = len(run.X)
     document = {"x": run.best(n).tolist(), "loss": float(run.trace[-1]), "n_evals": n, "n_failed": run.failed(n)}
-    part = path.with_suffix(f".{os.getpid()}.tmp")
-    part.write_text(json.dumps(document))
-    os.replace(part, path)
+    write_whole(path, json.dumps(document))
     return path
 
 

@@ -24,6 +24,13 @@ def save_whole(path: Path, **arrays: Any) -> None:
     os.replace(part, path)
 
 
+def write_whole(path: Path, text: str) -> None:
+    """Write the text under that name, or nothing at all."""
+    part = path.with_suffix(f".{os.getpid()}.tmp")
+    part.write_text(text)
+    os.replace(part, path)
+
+
 def run_cases(run: Callable[[Case, Path], Any], todo: Sequence[Case], folder: Path, n_workers: int) -> Generator[Case]:
     """Call `run(case, folder)`, which skips what is done, for each; yields every case when its file is there.
 
