@@ -132,3 +132,26 @@ def test_policies_that_are_no_levels_keep_their_own_zero(make_posterior, make_ta
     target = make_target("EI", post, f_best)
     x = uniform(1, 2)[:, :5]
     np.testing.assert_array_equal(replace(target, zero=f_best + 7.0).raw_values(x), target.raw_values(x))
+
+
+def test_the_absolute_tolerance_of_ei_counts_in_the_users_units_and_that_of_scaled_ei_does_not(
+    make_posterior, make_target
+):
+    post, _, f_best = make_posterior(1, 20, 2)
+    starts = uniform(1, 2)
+
+    def found(name, unit):
+        target = replace(make_target(name, post, f_best), unit=np.full((1, 1), unit))
+        return maximize_as_the_paper([target], [starts], absolute=True)[0].value[0, 0]
+
+    assert found("EI", 1e-6) > found("EI", 1e6)  # y in large units: a step of 1e-3 is nothing; in small ones everything
+    assert found("ScaledEI", 1e-6) == found("ScaledEI", 1e6)
+
+
+def test_with_an_absolute_tolerance_a_policy_far_below_it_is_not_searched(make_posterior, make_target):
+    post, _, f_best = make_posterior(1, 20, 2)
+    starts = uniform(1, 2)
+    target = replace(make_target("EI", post, f_best), unit=np.full((1, 1), 1e9))
+    found = maximize_as_the_paper([target], [starts], absolute=True)[0]
+    best = starts[0, target.raw_values(starts)[0].argmax()]
+    assert np.abs(found.x[0, 0] - best).max() <= 0.05  # the best screening point or a vertex of the first simplex

@@ -3,6 +3,10 @@
 10^4 uniform points, the best 10, Nelder-Mead from each until the relative tolerance on the value is 1e-3; the best end
 point is proposed. Values are the raw ones, not logarithms: a relative tolerance means something else there, and where a
 policy underflows to 0 (PI below u = -38) or saturates (PI = 1 above 8.3) the search is blind, as it was.
+
+The paper's text says "relative". Its labels say otherwise: only a tolerance of 1e-3 in the user's units of y makes
+ScaledEI, a pure number near 1, win over EI, which is soon far below 1e-3 and then not searched at all
+(docs/benchmark.md). Both are here: `absolute` is the second.
 """
 
 from __future__ import annotations
@@ -18,19 +22,23 @@ from surefoot.numerics.nelder_mead import minimize_simplex
 
 N_UNIFORM = 10_000
 N_STARTS = 10
-F_TOL = 1e-3
+TOLERANCE = 1e-3
 
 
-def maximize_as_the_paper(targets: Sequence[Target], uniform: Sequence[Array]) -> list[Proposals]:
+def maximize_as_the_paper(
+    targets: Sequence[Target], uniform: Sequence[Array], *, absolute: bool = False
+) -> list[Proposals]:
     """Maximize each target from the best 10 of its uniform points (R, 10^4, d)."""
+    f_tol = 0.0 if absolute else TOLERANCE
+    slacks = [(TOLERANCE if absolute else 0.0) * target.raw_unit() for target in targets]
     starts = []
     for target, points in zip(targets, uniform, strict=True):
         rows = like(range(points.shape[0]), points)[:, None]
         starts.append(points[rows, top_candidates(target, points, N_STARTS)[0]])
     if all(is_usable(target, x0) for target, x0 in zip(targets, starts, strict=True)):
-        found = minimize_on_gpu(targets, starts, F_TOL)
+        found = minimize_on_gpu(targets, starts, f_tol, slacks)
     else:
-        found = [_in_lockstep(target, x0) for target, x0 in zip(targets, starts, strict=True)]
+        found = [_in_lockstep(*search, f_tol) for search in zip(targets, starts, slacks, strict=True)]
     proposals = []
     for x, f in found:
         rows = like(range(f.shape[0]), f)[:, None]
@@ -39,6 +47,9 @@ def maximize_as_the_paper(targets: Sequence[Target], uniform: Sequence[Array]) -
     return proposals
 
 
-def _in_lockstep(target: Target, starts: Array) -> tuple[Array, Array]:
-    result = minimize_simplex(lambda x, runs: -target.select(runs).raw_values(x), starts, f_tol=F_TOL)
+def _in_lockstep(target: Target, starts: Array, slack: Array, f_tol: float) -> tuple[Array, Array]:
+    def negated(x: Array, runs: Array | None) -> Array:
+        return -target.select(runs).raw_values(x)
+
+    result = minimize_simplex(negated, starts, f_tol=f_tol, slack=slack)
     return result.x, result.f

@@ -61,6 +61,7 @@ class Policy:
     rises_with_sd: where the score is known not to fall when sd grows; screening then skips most variances.
     exact_as: another score with the same maximizers that does not saturate, for the exact unweighted search.
     is_level: the score is a value of -y (MN, LCB), which has a zero of its own in the user's units.
+    is_in_units_of_y: the policy is measured in the user's units (MN, LCB, EI); the others are pure numbers.
     """
 
     name: str
@@ -69,6 +70,7 @@ class Policy:
     rises_with_sd: Literal["always", "above f_best", "unknown"] = "unknown"
     exact_as: Callable[[Step], Score] | None = None
     is_level: bool = False
+    is_in_units_of_y: bool = False
 
 
 def _improvement(score: Callable[[Array, Array, Array], Partials]) -> Callable[[Step], Score]:
@@ -122,11 +124,11 @@ def _add(policy: Policy) -> None:
 
 
 _add(Policy("RND", None, is_log=False))
-_add(Policy("MN", lambda step: Score(mn), is_log=False, rises_with_sd="always", is_level=True))
-_add(Policy("LCB", _prepare_lcb, is_log=False, rises_with_sd="always", is_level=True))
+_add(Policy("MN", lambda step: Score(mn), False, "always", is_level=True, is_in_units_of_y=True))
+_add(Policy("LCB", _prepare_lcb, False, "always", is_level=True, is_in_units_of_y=True))
 # log PI is 0 to rounding from u = 8.3 on; ScaledEI ranks all points as PI does and goes on rising (docs/scaled-ei.md).
 _add(Policy("PI", _improvement(log_pi), True, "above f_best", exact_as=_improvement(log_scaled_ei)))
-_add(Policy("EI", _improvement(log_ei), is_log=True, rises_with_sd="always"))
+_add(Policy("EI", _improvement(log_ei), is_log=True, rises_with_sd="always", is_in_units_of_y=True))
 _add(Policy("ScaledEI", _improvement(log_scaled_ei), is_log=True, rises_with_sd="above f_best"))
 _add(Policy("MES", _prepare_mes_g, is_log=True, rises_with_sd="above f_best"))
 _add(Policy("MES-R", _prepare_mes_r, is_log=True, rises_with_sd="above f_best"))

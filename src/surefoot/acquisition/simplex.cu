@@ -163,7 +163,7 @@ __device__ void sort_vertices(const double* f, int* order, int count) {
 // One block per start; blockIdx.x = run * n_starts + start. Dynamic shared memory: TRIALS * max(n, 2 threads) doubles.
 extern "C" __global__ void minimize_simplex(
     const double* X, const double* inv_ell, const double* L_inv_t, const double* z, const double* c, const double* s2,
-    const double* parameters, const double* zero, const int* policies, const double* starts, double* x_out, double* f_out, int* n_moves,
+    const double* parameters, const double* zero, const double* slack, const int* policies, const double* starts, double* x_out, double* f_out, int* n_moves,
     int n, int d, int n_starts, int kernel, int n_parameters, int max_iterations,
     double first_size, double f_tol, double x_tol) {
     extern __shared__ double dynamic[];
@@ -200,7 +200,7 @@ extern "C" __global__ void minimize_simplex(
             for (int v = 1; v <= d; v++)
                 for (int i = 0; i < d; i++)
                     size = fmax(size, fabs(simplex[order[v] * MAX_D + i] - simplex[best * MAX_D + i]));
-            done = !isfinite(f[best]) || f[worst] - f[best] <= f_tol * fabs(f[best]) || size <= x_tol;
+            done = !isfinite(f[best]) || f[worst] - f[best] <= f_tol * fabs(f[best]) + slack[run] || size <= x_tol;
             const double factors[TRIALS] = {1.0, 2.0, 0.5, -0.5};  // reflect, expand, contract out, contract in
             for (int i = 0; i < d; i++) {
                 double centre = 0.0;

@@ -42,7 +42,9 @@ def is_usable(target: Target, starts: Array) -> bool:
     )
 
 
-def arguments(targets: Sequence[Target], starts: Sequence[Array], f_tol: float) -> tuple[list[Any], Array, Array]:
+def arguments(
+    targets: Sequence[Target], starts: Sequence[Array], f_tol: float, slacks: Sequence[Array]
+) -> tuple[list[Any], Array, Array]:
     """The kernel's arguments in their order, and among them where the end points and their values will be.
 
     All targets go into one launch: simplices of every policy fill the GPU side by side.
@@ -65,7 +67,8 @@ def arguments(targets: Sequence[Target], starts: Sequence[Array], f_tol: float) 
     x, f = empty((R, S, d), x0), empty((R, S), x0)
     arrays = [
         all_of("X") * inv_ell, inv_ell, xp.matrix_transpose(all_of("L_inv")), all_of("z"), all_of("c"), all_of("s2"),
-        xp.concat(padded, axis=0), xp.concat(zeros, axis=0), xp.astype(like(which, x0), xp.int32), x0,
+        xp.concat(padded, axis=0), xp.concat(zeros, axis=0), xp.concat(list(slacks), axis=0),
+        xp.astype(like(which, x0), xp.int32), x0,
     ]  # fmt: skip
     numbers = [
         posts[0].X.shape[1], d, S, KERNELS.index(posts[0].kernel.name), width, iteration_limit(d),
@@ -74,10 +77,12 @@ def arguments(targets: Sequence[Target], starts: Sequence[Array], f_tol: float) 
     return [*map(contiguous, arrays), x, f, empty((R, S), x0, "int32"), *numbers], x, f
 
 
-def minimize_on_gpu(targets: Sequence[Target], starts: Sequence[Array], f_tol: float) -> list[tuple[Array, Array]]:
+def minimize_on_gpu(
+    targets: Sequence[Target], starts: Sequence[Array], f_tol: float, slacks: Sequence[Array]
+) -> list[tuple[Array, Array]]:
     """Of each target: end points (R, S, d) of the searches and the negated raw policy there (R, S)."""
     kernel = cuda_kernel(source(), "minimize_simplex")
-    args, x, f = arguments(targets, starts, f_tol)
+    args, x, f = arguments(targets, starts, f_tol, slacks)
     n = targets[0].post.X.shape[1]
     # a block reads L^-1 as fast as its threads can ask for it
     threads = 512 if n > 300 else 256

@@ -40,6 +40,7 @@ class Target:
     min_success: float = 0.0  # below this P(success) the weight is steep
     has_failed: Array | None = None  # (R, 1) where a failure has been seen; None: in every run
     zero: Array | None = None  # (R, 1) the user's y = 0 among standardized values; None: 0
+    unit: Array | None = None  # (R, 1) a step of 1 in the user's y, among standardized values; None: 1
 
     @property
     def is_log(self) -> bool:
@@ -72,6 +73,7 @@ class Target:
             y_worst=None if self.y_worst is None else self.y_worst[runs],
             has_failed=None if self.has_failed is None else self.has_failed[runs],
             zero=None if self.zero is None else self.zero[runs],
+            unit=None if self.unit is None else self.unit[runs],
         )
 
     def unweighted(self, mu: Array, sd: Array) -> Partials:
@@ -112,6 +114,11 @@ class Target:
         if self.is_log:
             return namespace(x).exp(value)
         return value if self.zero is None or not self.policy.is_level else value + self.zero
+
+    def raw_unit(self) -> Array:
+        """What counts as 1 among raw values (R, 1): 1 in the user's units of y, if the policy has units."""
+        ones = namespace(self.f_best).ones_like(self.f_best)
+        return ones if self.unit is None or not self.policy.is_in_units_of_y else self.unit
 
     def values_and_gradients(self, x: Array) -> tuple[Array, Array]:
         """The weighted score at x and its gradient: the chain rule through (mu, sd), written once."""

@@ -25,7 +25,9 @@ def benchmark(
     problems: list[str] = typer.Option([], "--problem", help="A test function; default: all twelve."),
     seeds: int = typer.Option(5, min=1, help="Runs of each combination, from different designs."),
     n_max: int = typer.Option(1000, min=11, help="Evaluations of each run, the design of 10 d points included."),
-    search: str = typer.Option("paper", help="How policies are maximized: paper or gradient."),
+    search: str = typer.Option(
+        "paper", help="How policies are maximized: paper, paper-absolute (its tolerance in units of y) or gradient."
+    ),
     device: str = typer.Option("cpu", help="cpu (NumPy), cuda (a GPU, through PyTorch)."),
     workers: int = typer.Option(0, min=0, help="Processes; 0: one a core."),
     dask: str = typer.Option("", help="Address of a Dask scheduler whose workers do the work instead."),

@@ -4,7 +4,7 @@ Purpose   The local solver of the paper's own search [NH18, section 4]: ten star
 Method    The standard simplex moves (reflect 1, expand 2, contract 1/2, shrink 1/2); trial points are projected on the
           cube. One iteration is one call of `fun` with the four possible trial points of every simplex: the
           decisions are those of the sequential method, in fewer and fatter steps. Shrinks take a second call.
-Stopping  worst - best <= f_tol |best|, the relative tolerance on the value that the paper states; or a simplex smaller
+Stopping  worst - best <= f_tol |best| + slack, a relative and an absolute tolerance on the value; or a simplex smaller
           than x_tol, where only rounding is left: beside the incumbent u is known to a few digits, and a simplex that
           waits for three of them to agree there goes on until its vertices are neighbouring floats.
 Shapes    starts (R, S, d), simplex (R, S, d + 1, d), values (R, S, d + 1).
@@ -49,9 +49,15 @@ def iteration_limit(d: int) -> int:
 
 
 def minimize_simplex(
-    fun: Values, x0: Array, *, f_tol: float, x_tol: float = X_TOL, max_iterations: int | None = None
+    fun: Values,
+    x0: Array,
+    *,
+    f_tol: float,
+    slack: Array | float = 0.0,
+    x_tol: float = X_TOL,
+    max_iterations: int | None = None,
 ) -> SimplexResult:
-    """Minimize from every x0 (R, S, d); see the head of the file."""
+    """Minimize from every x0 (R, S, d), slack (R, 1); see the head of the file."""
     xp = namespace(x0)
     R, S, d = x0.shape
     offsets = FIRST_SIZE * xp.eye(d, dtype=x0.dtype, device=x0.device)
@@ -65,7 +71,7 @@ def minimize_simplex(
         f = xp.take_along_axis(f, order, axis=-1)
         simplex = xp.take_along_axis(simplex, xp.broadcast_to(order[..., None], simplex.shape), axis=2)
         size = xp.max(xp.abs(simplex[..., 1:, :] - simplex[..., :1, :]), axis=(-2, -1))
-        done = _is_flat(f[..., 0], f[..., -1], f_tol) | (size <= x_tol)
+        done = _is_flat(f[..., 0], f[..., -1], f_tol, slack) | (size <= x_tol)
         running = to_host(~done)
         if not running.any():
             break
@@ -85,14 +91,14 @@ def minimize_simplex(
     best = xp.argmin(f, axis=-1)[..., None]
     x = xp.take_along_axis(simplex, xp.broadcast_to(best[..., None], (R, S, 1, d)), axis=2)[:, :, 0]
     f_best = xp.take_along_axis(f, best, axis=-1)[..., 0]
-    return SimplexResult(x, f_best, _is_flat(f_best, xp.max(f, axis=-1), f_tol), n_calls)
+    return SimplexResult(x, f_best, _is_flat(f_best, xp.max(f, axis=-1), f_tol, slack), n_calls)
 
 
-def _is_flat(f_best: Array, f_worst: Array, f_tol: float) -> Array:
+def _is_flat(f_best: Array, f_worst: Array, f_tol: float, slack: Array | float) -> Array:
     """Whether a simplex has converged; one without any finite value has nothing to follow either."""
     xp = namespace(f_best)
     spread = f_worst - xp.where(xp.isfinite(f_best), f_best, 0.0)
-    return ~xp.isfinite(f_best) | (spread <= f_tol * xp.abs(f_best))
+    return ~xp.isfinite(f_best) | (spread <= f_tol * xp.abs(f_best) + slack)
 
 
 def _move(fun: Values, simplex: Array, f: Array, runs: Array | None) -> tuple[Array, Array, int]:

@@ -76,7 +76,8 @@ def minimize(
     max_failures  TooManyFailuresError after so many failures in a row; a float: when that share of all
               evaluations after the initial design has failed; None: never
     progress  show a progress bar
-    settings  search="gradient" or "paper", failures="label-regression", "laplace", "ep", "impute" or "ignore",
+    settings  search="gradient", "paper" or "paper-absolute",
+              failures="label-regression", "laplace", "ep", "impute" or "ignore",
               min_success=0.5 (P(success) below which points are avoided; 0: the paper's product), design, kappa
     """
     space = Space.of(bounds)

@@ -14,7 +14,7 @@ from surefoot.gp.kernels import get_kernel
 from surefoot.numerics.designs import DESIGNS
 from surefoot.optimize.parameters import is_number
 
-SEARCHES = ("gradient", "paper")
+SEARCHES = ("gradient", "paper", "paper-absolute")
 NOISE_ESTIMATED = "estimate"
 
 

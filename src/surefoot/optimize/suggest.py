@@ -126,7 +126,8 @@ def _target(part: _Part, settings: Settings, reference: Array) -> Target:
     if policy.exact_as is not None and settings.search == "gradient" and model.failures is None:
         prepare = policy.exact_as
     score = prepare(Step(post, f_best, part.generators, settings.kappa))
-    target = Target(policy, score, post, f_best, zero=like(-model.shift / model.scale, reference))
+    zero, unit = like(-model.shift / model.scale, reference), like(1.0 / model.scale, reference)
+    target = Target(policy, score, post, f_best, zero=zero, unit=unit)
     if model.failures is None:
         return target
     y = np.where(runs.ok, (np.where(runs.ok, runs.y, 0.0) - model.shift) / model.scale, -np.inf)
@@ -143,9 +144,9 @@ def _target(part: _Part, settings: Settings, reference: Array) -> Target:
 def _search(
     space: Space, parts: list[_Part], targets: list[Target], settings: Settings, reference: Array
 ) -> list[Proposals]:
-    if settings.search == "paper":
+    if settings.search != "gradient":
         uniform = [like(candidates.uniform(space, part.generators, N_UNIFORM), reference) for part in parts]
-        return maximize_as_the_paper(targets, uniform)
+        return maximize_as_the_paper(targets, uniform, absolute=settings.search == "paper-absolute")
     found = []
     for part, target in zip(parts, targets, strict=True):
         runs = part.runs

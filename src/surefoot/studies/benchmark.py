@@ -11,6 +11,7 @@ Shapes    X (R, n, d) in the unit cube, y (R, n).
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -31,6 +32,7 @@ from surefoot.studies.statistics import Distances
 
 NO_KERNEL = "none"  # of runs that ask no model
 AGAIN = "ScaledEI again"  # ScaledEI with other search seeds from the same designs: the A/A control
+MAX_TOGETHER = 80  # runs of a group on a GPU: the study takes as long as its largest group
 _PROBLEMS = tuple(problem.abbreviation for problem in problems.ALL)
 _ORDER = (*PAPER_POLICIES, AGAIN, "alternate", "MES-R")  # fixed for ever: a policy's place enters its draws
 
@@ -113,12 +115,20 @@ def plan(
             wanted = [p for p in chosen if (p == "RND") == (kernel == NO_KERNEL)]
             wanted = [p for p in wanted if not (p.startswith("MES") and kernel != "se" and "se" in kernels)]
             runs = sorted(Run(policy, name, seed) for policy in wanted for name in of_d for seed in range(n_seeds))
-            if together or kernel == NO_KERNEL:
+            if kernel == NO_KERNEL:
                 parts = [runs]
+            elif together:
+                parts = [[r for r in runs if r.policy in some] for some in _shares(wanted, len(runs))]
             else:
                 parts = [[r for r in runs if (r.problem, r.policy) == (n, p)] for p in wanted for n in of_d]
             groups += [Group(kernel, search, n_max, tuple(part)) for part in parts if part]
     return groups
+
+
+def _shares(policies: Sequence[str], n_runs: int) -> list[Sequence[str]]:
+    """The policies in equal shares of at most MAX_TOGETHER runs; one policy is never divided."""
+    n_shares = min(len(policies), math.ceil(n_runs / MAX_TOGETHER))
+    return [policies[i::n_shares] for i in range(n_shares)]
 
 
 def _settings(group: Group, seed: int = 0) -> Settings:
