@@ -12,7 +12,7 @@ from surefoot.acquisition.registry import PAPER_POLICIES
 from surefoot.errors import InvalidInputError
 from surefoot.problems import ALL
 from surefoot.studies import benchmark_report as report
-from surefoot.studies.benchmark import AGAIN, Run, advance, begin, distances, plan
+from surefoot.studies.benchmark import AGAIN, MAX_TOGETHER, Run, advance, begin, distances, plan
 from surefoot.studies.benchmark_runner import load, resume, run, save
 
 EVERYTHING = [problem.abbreviation for problem in ALL]
@@ -35,6 +35,15 @@ def test_every_run_is_planned_once(together):
     groups = plan(("se",), PAPER_POLICIES, EVERYTHING, 3, 200, "paper", together=together)
     runs = [r for g in groups for r in g.runs]
     assert len(runs) == len(set(runs)) == 12 * 7 * 3
+
+
+def test_a_gpu_study_has_groups_of_a_size():
+    for seeds in (5, 15):
+        groups = plan(("se", "matern52"), PAPER_POLICIES, EVERYTHING, seeds, 1000, "paper", together=True)
+        sizes = [len(g.runs) for g in groups if g.kernel != "none"]
+        largest = max(len([r for r in g.runs if r.policy == g.runs[0].policy]) for g in groups)
+        assert max(sizes) <= max(MAX_TOGETHER, largest)  # the runs of one policy stay together
+        assert len({g.name for g in groups}) == len(groups)
 
 
 def test_runs_have_numbers_of_their_own():

@@ -34,6 +34,7 @@ def benchmark(
     checkpoint: float = typer.Option(60.0, min=0.1, help="Seconds between the checkpoints of a group of runs."),
     time_limit: float = typer.Option(math.inf, help="Minutes after which to stop and keep what there is."),
     tables: bool = typer.Option(True, help="Write tables and figures of what is there at the end."),
+    only_tables: bool = typer.Option(False, "--only-tables", help="Run nothing: tables and figures of OUT/raw."),
 ) -> None:
     """Twelve functions x seven policies x five designs x 1000 evaluations, and the paper's tables from them.
 
@@ -47,6 +48,11 @@ def benchmark(
     from surefoot.studies import benchmark as study
     from surefoot.studies import benchmark_runner as runner
 
+    console = Console(stderr=True)
+    raw = out / "raw"
+    if only_tables:
+        _write_tables(runner.load_all(raw), out, console)
+        return
     if search not in SEARCHES:
         raise UnknownNameError(f"expected a search, one of {', '.join(SEARCHES)}; got {search!r}; try paper")
     if not time_limit > 0.0:
@@ -62,8 +68,6 @@ def benchmark(
         search,
         together=on_gpu,
     )
-    console = Console(stderr=True)
-    raw = out / "raw"
     began = time.monotonic()
     with _executor(dask, workers, len(groups), on_gpu) as (executor, n_workers), _bar(console) as show:
         finished = runner.run(
@@ -73,14 +77,17 @@ def benchmark(
     how = "all runs done" if finished else "stopped at the time limit; the same command goes on"
     console.print(f"{how}: {minutes:.1f} minutes")
     if tables:
-        from surefoot.studies import benchmark_report as report
-
-        done = [(group, runner.resume(group, raw)) for group in groups]
-        heading = f"`surefoot {' '.join(sys.argv[1:])}`\n"
-        Console().print(report.write(done, out, heading), markup=False)
-        console.print(f"tables and figures: {out}")
+        _write_tables([(group, runner.resume(group, raw)) for group in groups], out, console)
     if not finished:
         raise typer.Exit(3)
+
+
+def _write_tables(done: list[Any], out: Path, console: Console) -> None:
+    from surefoot.studies import benchmark_report as report
+
+    heading = f"`surefoot {' '.join(sys.argv[1:])}`\n\n{report.describe(done)}\n"
+    Console().print(report.write(done, out, heading), markup=False)
+    console.print(f"tables and figures: {out}")
 
 
 @contextmanager

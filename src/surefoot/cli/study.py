@@ -23,6 +23,26 @@ app.command()(benchmark)
 
 
 @app.command()
+def searches(
+    folders: list[Path] = typer.Argument(help="Folders of `surefoot study benchmark` runs that differ in --search."),
+    out: Path = typer.Option(Path("results/searches"), help="Folder of the table and the figure."),
+    kernel: str = typer.Option("se", help="se or matern52."),
+    n: int = typer.Option(200, "--n", help="Evaluations after which to compare: 50, 100, 200, 400, 600, 800 or 1000."),
+) -> None:
+    """PI against ScaledEI under different searches: they share their maximizers, so what makes them differ?
+
+    Reads distances.csv of each folder, writes table.md and searches.png.
+    """
+    import sys
+
+    from surefoot.gp.kernels import get_kernel
+    from surefoot.studies.searches import write
+
+    text = write(folders, out, get_kernel(kernel).name, n, f"`surefoot {' '.join(sys.argv[1:])}`")
+    Console().print(text, markup=False)
+
+
+@app.command()
 def failures(
     out: Path = typer.Option(Path("results/failures"), help="Folder of tables, figures and raw runs."),
     problems: list[str] = typer.Option([], "--problem", help="A problem with hidden constraints; default: all."),

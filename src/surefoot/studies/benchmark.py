@@ -127,7 +127,9 @@ def plan(
 
 def _shares(policies: Sequence[str], n_runs: int) -> list[Sequence[str]]:
     """The policies in equal shares of at most MAX_TOGETHER runs; one policy is never divided."""
-    n_shares = min(len(policies), math.ceil(n_runs / MAX_TOGETHER))
+    if not policies:
+        return []
+    n_shares = math.ceil(len(policies) / max(1, MAX_TOGETHER * len(policies) // n_runs))
     return [policies[i::n_shares] for i in range(n_shares)]
 
 

@@ -37,7 +37,7 @@ def write(done: Sequence[tuple[Group, State]], folder: Path, heading: str) -> st
     for kernel, some in found.items():
         shown = {key: values for key, values in some.items() if key[1] != AGAIN}
         draw_traces(shown, folder / f"traces-{kernel}", first=10 * max(group.d for group, _ in done))
-    _write_csv(found, folder / "distances.csv")
+    _write_csv(found, done[0][0].search, folder / "distances.csv")
     text = heading + "\n"
     five = compare_all(found, 5)  # as many seeds as the paper has
     n_seeds = max(values.shape[0] for some in found.values() for values in some.values())
@@ -51,17 +51,31 @@ def write(done: Sequence[tuple[Group, State]], folder: Path, heading: str) -> st
     return text
 
 
-def _write_csv(found: dict[str, Distances], path: Path) -> None:
+def describe(done: Sequence[tuple[Group, State]]) -> str:
+    """What was run, in a line."""
+    groups = [group for group, _ in done]
+    kernels = sorted({group.kernel for group in groups if group.kernel != NO_KERNEL}, reverse=True)
+    runs = [run for group in groups for run in group.runs]
+    evaluations = sorted({state.n for _, state in done})
+    n = str(evaluations[0]) if len(evaluations) == 1 else f"{evaluations[0]} to {evaluations[-1]}"
+    return (
+        f"{len(runs)} runs of {n} evaluations: search {groups[0].search}; kernels {', '.join(kernels)}; "
+        f"policies {', '.join(sorted({run.policy for run in runs}))}; "
+        f"{len({run.problem for run in runs})} problems; {len({run.seed for run in runs})} seeds."
+    )
+
+
+def _write_csv(found: dict[str, Distances], search: str, path: Path) -> None:
     """Every run's log10 distance after the evaluations that the paper tests at, and a few more."""
     marks = (50, 100, 200, 400, 600, 800, 1000)
     with path.open("w", newline="") as file:
         writer = csv.writer(file)
-        writer.writerow(["kernel", "problem", "policy", "seed", *(f"n{n}" for n in marks)])
+        writer.writerow(["search", "kernel", "problem", "policy", "seed", *(f"n{n}" for n in marks)])
         for kernel, some in found.items():
             for (problem, policy), values in sorted(some.items()):
                 for seed, trace in enumerate(values):
                     cells = [f"{trace[n - 1]:.3f}" if n <= len(trace) else "" for n in marks]
-                    writer.writerow([kernel, problem, policy, seed, *cells])
+                    writer.writerow([search, kernel, problem, policy, seed, *cells])
 
 
 def _more_seeds(five: Tests, all_seeds: Tests, n_seeds: int) -> str:

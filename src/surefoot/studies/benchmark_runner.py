@@ -57,6 +57,14 @@ def load(path: Path) -> tuple[Group, State]:
         return group, State(data["X"], data["y"], Warmth(fit), float(data["seconds"]))
 
 
+def load_all(folder: Path) -> list[tuple[Group, State]]:
+    """All checkpoints of a folder."""
+    found = [load(path) for path in sorted(folder.glob("*.npz"))]
+    if not found:
+        raise InvalidInputError(f"expected checkpoints in {folder}; got none; try the study without --only-tables")
+    return found
+
+
 def resume(group: Group, folder: Path) -> State:
     """The group's last checkpoint, or its beginning; a longer run's first part serves a shorter study."""
     path = folder / f"{group.name}.npz"
