@@ -146,6 +146,47 @@ def test_points_where_the_simulator_rather_fails_have_no_probability():
     assert posterior.samples[:, 0].max() <= LOW[0] + TRUTH[0] * (HIGH[0] - LOW[0]) + 1e-6
 
 
+WALL = TRUTH @ [0.6, 0.8, 0.0] - 0.03  # three to four posterior standard deviations from the truth
+WAVES = np.random.default_rng(9).standard_normal((3, 4)) * 100
+ROUGH = np.random.default_rng(8).standard_normal((40, 4))
+
+
+def depth(units):
+    return units @ [0.6, 0.8, 0.0] - WALL
+
+
+def rough_near_failures(units):
+    """Fails beyond a wall, and waves grow towards it: they make the processes' lengths short."""
+    waves = np.exp(-np.maximum(depth(units), 0.0) / 0.01)[:, None] * np.cos(np.arange(4) + units @ WAVES)
+    found = np.asarray(simulator(units)) + waves @ ROUGH.T
+    return [None if d < 0.0 else g for d, g in zip(depth(units), found, strict=True)]
+
+
+@pytest.mark.parametrize("seed", [1, 4, 6])
+def test_the_region_stays_bounded_near_failures(seed):
+    posterior, pool = sample_posterior(
+        rough_near_failures, SETTINGS, PARAMETER_BOX, TRUTH, MEASURED,
+        support=lambda pool: lambda units: 1.0 * (depth(units) >= 0.0), n_draws=300, seed=seed,
+    )  # fmt: skip
+    assert pool.failed
+    assert posterior.converged
+    units = (posterior.samples - LOW) / (HIGH - LOW)
+    np.testing.assert_allclose(units.std(axis=0) / brute_force()[1], 1.0, atol=0.3)  # without a trend: 4 to 26
+
+
+def test_where_the_emulator_knows_nothing_it_returns_to_a_plane():
+    units = TRUTH - 0.03 + np.random.default_rng(2).random((40, 3)) * 0.06
+    bottom, top = TRUTH - 0.06, TRUTH + 0.06
+    features = make_features(SETTINGS, bottom, top, tuple(LOW[2] + np.array([bottom[2], top[2]]) * 0.67))
+    noise = 2.0 * np.random.default_rng(3).standard_normal((40, 40))  # nothing to learn beside the plane
+    xi = LOW[2] + units[:, 2] * (HIGH[2] - LOW[2])
+    emulator = fit_emulator(features, units, xi, np.asarray(simulator(units)) + noise, MEASURED, 0)
+    corners = TRUTH + 0.055 * np.array([[-1.0, -1.0, -1.0], [1.0, 1.0, 1.0], [1.0, -1.0, 1.0], [-1.0, 1.0, 1.0]])
+    at = np.concatenate([TRUTH[None], corners])
+    value = emulator.log_likelihood(at, LOW[2] + at[:, 2] * (HIGH[2] - LOW[2]))
+    assert np.all(value[1:] < value[0] - 4.0)
+
+
 def test_gauss_newton_reaches_the_optimum_from_afar():
     region = first_region(Pool(simulator), np.array([0.7, 0.6, 0.4]), MEASURED)
     assert np.all(np.abs(region.z(TRUTH[None])) < 4.0)

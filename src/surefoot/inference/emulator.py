@@ -5,6 +5,9 @@ Notation  g(q) (N,) the simulation as the data would show it, in units of the no
           B'(d - mean) alone: for noise of variance 1, |d - g|² = |B'(d - mean) - c(q)|² + a constant.
 Inputs    f_L, f_S and the logarithms of the trees' conductances in place of xi. The number of vessels in a tree is
           whole, so all outputs step at many values of xi, by up to the noise; in the conductances they are smooth.
+Trend     A plane through the simulations is taken off each component; the processes model what it leaves. Where they
+          know nothing they return to the plane, which is far from the data at the region's corners. Without it they
+          would return to the mean, which is near the data everywhere, and no likelihood would bound the draws.
 Error     The variance of component j is that of the process at q plus its nugget; it joins the noise's: 1 + V_j(q).
 Shapes    k components, n simulations, m points, N measured values; units (m, 3) in the unit cube of the bounds.
 """
@@ -74,17 +77,17 @@ class Emulator:
     features: Features
     centre: Floats  # (N,) mean of the simulations
     basis: Floats  # (N, k), orthonormal columns
-    shift: Floats  # (k,) mean and scale of each component over the simulations
-    scale: Floats
-    processes: Posterior  # of the standardized components, one run each
+    trend: Floats  # (4, k) plane of each component: at the origin, per f_L, f_S and mean conductance
+    scale: Floats  # (k,) of what the plane leaves
+    processes: Posterior  # of what the plane leaves, scaled, one run each
     target: Floats  # (k,) B'(d - mean)
 
     def predict(self, x: Floats) -> tuple[Floats, Floats]:
         """Mean and variance (k, m) of the components at inputs x (m, 2 + trees)."""
-        mu, sd = moments(self.processes, np.broadcast_to(x, (self.shift.size, *x.shape)))
+        mu, sd = moments(self.processes, np.broadcast_to(x, (self.scale.size, *x.shape)))
         nugget = to_host(self.processes.lam * self.processes.s2)[:, None]
         variance = self.scale[:, None] ** 2 * (to_host(sd) ** 2 + nugget)
-        return self.shift[:, None] + self.scale[:, None] * to_host(mu), variance
+        return (_plane(x) @ self.trend).T + self.scale[:, None] * to_host(mu), variance
 
     def log_likelihood(self, units: Floats, xi: Floats) -> Floats:
         """(m,) up to a constant, the emulator's own variance included."""
@@ -97,6 +100,11 @@ class Emulator:
         return np.asarray((predicted - self.centre) @ self.basis)
 
 
+def _plane(x: Floats) -> Floats:
+    """Regressors (m, 4) of the trend at inputs x (m, 2 + trees); the conductances rise and fall together."""
+    return np.stack([np.ones(len(x)), x[:, 0], x[:, 1], x[:, 2:].mean(axis=1)], axis=1)
+
+
 def fit_emulator(
     features: Features, units: Floats, xi: Floats, simulated: Floats, measured: Floats, seed: int
 ) -> Emulator:
@@ -107,14 +115,14 @@ def fit_emulator(
     k = int(np.clip(np.argmax(tails <= DISCARDED), 3, min(MAX_COMPONENTS, len(lengths))))
     basis = rows[:k].T
     components = (simulated - centre) @ basis  # (n, k)
-    shift, scale = components.mean(axis=0), np.maximum(components.std(axis=0), 1e-12)
     x = features.exact(units, xi)
-    data = make_data(
-        np.ascontiguousarray(np.broadcast_to(x, (k, *x.shape))), np.ascontiguousarray(((components - shift) / scale).T)
-    )
+    trend = np.linalg.lstsq(_plane(x), components, rcond=None)[0]
+    rest = components - _plane(x) @ trend
+    scale = np.maximum(rest.std(axis=0), 1e-12)
+    data = make_data(np.ascontiguousarray(np.broadcast_to(x, (k, *x.shape))), np.ascontiguousarray((rest / scale).T))
     kernel = get_kernel("se")
     uniforms = generator(seed, 0, len(simulated)).random((k, N_RANDOM_STARTS, x.shape[1] + 1))
     with engine(len(simulated)):
         theta = fit(data, kernel, estimate_noise=True, uniforms=uniforms).theta
         processes = condition(data, theta, kernel)
-    return Emulator(features, centre, basis, shift, scale, processes, (measured - centre) @ basis)
+    return Emulator(features, centre, basis, trend, scale, processes, (measured - centre) @ basis)
