@@ -278,13 +278,20 @@ def subset(data: Data) -> Data:
 
 
 def fit_classifier(
-    approximate: Approximation, data: Data, kernel: Kernel, max_s2: float, uniforms: Array, state: FitState | None
+    approximate: Approximation,
+    data: Data,
+    kernel: Kernel,
+    max_s2: float,
+    uniforms: Array,
+    state: FitState | None,
+    n_history: int | None = None,
 ) -> tuple[Fit, Array | None]:
     """Maximum approximate marginal likelihood of every run, and a start (R, 1, k, n) for the approximation there."""
     xp = namespace(data.X)
     R, n, d = data.X.shape
-    cold = state is None or n >= REFIT_GROWTH * state.n_cold
-    n_cold = n if state is None or cold else state.n_cold
+    n_history = n if n_history is None else n_history
+    cold = state is None or n_history >= REFIT_GROWTH * state.n_cold
+    n_cold = n_history if state is None or cold else state.n_cold
     raised = xp.zeros(R, dtype=xp.bool, device=data.X.device)  # B needs no jitter
     recall = Recall()
     starts, hessians = [], []

@@ -185,9 +185,18 @@ def condition(data: Data, theta: Array, kernel: Kernel, start: Array | None = No
 
 
 def failure_model(
-    X: Array, failed: Array, seen: Array | None, kernel: Kernel, uniforms: Array, state: FitState | None
+    X: Array,
+    failed: Array,
+    seen: Array | None,
+    kernel: Kernel,
+    uniforms: Array,
+    state: FitState | None,
+    n_history: int | None = None,
 ) -> tuple[Posterior, Fit]:
-    """Latent posterior of the labels; `failed` is 1.0 or 0.0, `seen` masks the rows that were evaluated (None: all)."""
+    """Latent posterior of the labels; `failed` is 1.0 or 0.0, `seen` masks the rows that were evaluated (None: all).
+
+    n_history: evaluations so far, if X holds only some of them.
+    """
     data = make_data(X, 2.0 * failed - namespace(X).ones_like(failed), seen)
-    result, start = fit_classifier(approximate, data, kernel, MAX_S2, uniforms, state)
+    result, start = fit_classifier(approximate, data, kernel, MAX_S2, uniforms, state, n_history)
     return condition(data, result.theta, kernel, start), result

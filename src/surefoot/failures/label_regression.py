@@ -2,6 +2,8 @@
 
 P(success) = Phi(0 | h_hat, s_h^2) [NH18, Eq. 10]. Hyperparameters by maximum likelihood beside those of the
 objective, noise included: labels that contradict each other at close quarters are then noise, not structure.
+Up to 100 evaluations at every step, then each time they have grown by 2 %: one label more among hundreds moves the
+posterior, which always has them all, but not its length scales.
 Shapes    X (R, n, d), failed and seen (R, n).
 """
 
@@ -9,7 +11,7 @@ from __future__ import annotations
 
 from surefoot.backend import Array, namespace
 from surefoot.failures.classification import subset
-from surefoot.gp.fit import SUBSET, Fit, FitState, fit
+from surefoot.gp.fit import REFIT_GROWTH, SUBSET, Fit, FitState, fit
 from surefoot.gp.kernels import Kernel
 from surefoot.gp.likelihood import make_data
 from surefoot.gp.posterior import Posterior, condition
@@ -17,22 +19,40 @@ from surefoot.numerics.normal import log_pi
 
 WARM_TOL = 0.1  # nats: a map of P(success) needs its length scales to a few per cent, not to four digits
 WARM_CALLS = 3  # likelihoods per step: the search goes on in the next one
+REFITS = 50  # of the hyperparameters while the number of evaluations doubles, about
+
+
+def is_due(n: int, state: FitState | None) -> bool:
+    """Whether the hyperparameters are fitted at n evaluations: by n alone, so that a resumed run does the same."""
+    return state is None or n >= REFIT_GROWTH * state.n_cold or n % max(1, n // REFITS) == 0
 
 
 def failure_model(
-    X: Array, failed: Array, seen: Array | None, kernel: Kernel, uniforms: Array, state: FitState | None
+    X: Array,
+    failed: Array,
+    seen: Array | None,
+    kernel: Kernel,
+    uniforms: Array,
+    state: FitState | None,
+    n_history: int | None = None,
 ) -> tuple[Posterior, Fit]:
-    """Posterior of the labels; `failed` is 1.0 or 0.0, `seen` masks the rows that were evaluated (None: all)."""
+    """Posterior of the labels; `failed` is 1.0 or 0.0, `seen` masks the rows that were evaluated (None: all).
+
+    n_history: evaluations so far, if X holds only some of them.
+    """
     labels = 2.0 * failed - namespace(X).ones_like(failed)
     data = make_data(X, labels if seen is None else labels * seen, seen)
-    n = X.shape[1]
+    n_history = X.shape[1] if n_history is None else n_history
+    if state is not None and not is_due(n_history, state):
+        unknown = namespace(X).full_like(state.theta[:, 0], float("nan"))
+        return condition(data, state.theta, kernel), Fit(state.theta, unknown, unknown != unknown, state)
     result = fit(
-        data if n <= SUBSET else subset(data),  # length scales of a map do not need every point
+        data if X.shape[1] <= SUBSET else subset(data),  # length scales of a map do not need every point
         kernel,
         estimate_noise=True,
         uniforms=uniforms,
         state=state,
-        n_history=n,
+        n_history=n_history,
         warm_tol=WARM_TOL,
         warm_calls=WARM_CALLS,
     )

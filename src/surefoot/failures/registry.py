@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from surefoot.backend import Array
 from surefoot.failures import expectation_propagation, label_regression, laplace
 from surefoot.failures.classification import log_success as probit
+from surefoot.failures.thinning import all_but_a_fifth, at_most
 from surefoot.gp.fit import Fit
 from surefoot.gp.posterior import Posterior
 
@@ -16,15 +17,19 @@ Link = Callable[[Array, Array], tuple[Array, Array, Array]]
 
 @dataclass(frozen=True)
 class FailureModel:
-    """A fit of the labels, and the link from the posterior's moments to log P(success) with its partials."""
+    """A fit of the labels, and the link from the posterior's moments to log P(success) with its partials.
+
+    keeps: to how many of n > thinning.MAX_LABELS labels it is fitted.
+    """
 
     fit: Callable[..., tuple[Posterior, Fit]]
     link: Link
+    keeps: Callable[[int], int]
 
 
 FAILURE_MODELS = {
-    "label-regression": FailureModel(label_regression.failure_model, label_regression.log_success),
-    "laplace": FailureModel(laplace.failure_model, probit),
-    "ep": FailureModel(expectation_propagation.failure_model, probit),
+    "label-regression": FailureModel(label_regression.failure_model, label_regression.log_success, all_but_a_fifth),
+    "laplace": FailureModel(laplace.failure_model, probit, at_most),
+    "ep": FailureModel(expectation_propagation.failure_model, probit, at_most),
 }
 NO_MODEL = ("impute", "ignore")  # baselines: the worst value seen in place of the missing one; nothing at all

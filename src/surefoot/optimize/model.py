@@ -11,6 +11,7 @@ import numpy as np
 
 from surefoot.backend import Array, like, namespace, to_host
 from surefoot.failures.registry import FAILURE_MODELS, Link
+from surefoot.failures.thinning import MAX_LABELS, informative
 from surefoot.gp.fit import N_RANDOM_STARTS, Fit, FitState, fit, is_healthy
 from surefoot.gp.kernels import get_kernel
 from surefoot.gp.likelihood import make_data
@@ -113,13 +114,18 @@ def fit_model(runs: Runs, settings: Settings, warmth: Warmth, generators: Genera
     failures, failure_fit = None, None
     model = FAILURE_MODELS.get(settings.failures)
     if model is not None and bool(failed.any()):
+        state = _on(warmth.failures if warmth.failures_by == settings.failures else None, runs, reference)
+        X_labels, seen = runs.X, runs.seen
+        if runs.X.shape[1] > MAX_LABELS:
+            X_labels, failed, seen = _thinned(runs, failed, state, model.keeps(runs.X.shape[1]))
         failures, failure_fit = model.fit(
-            like(runs.X, reference),
+            like(X_labels, reference),
             like(failed.astype(float), reference),
-            None if runs.seen is None else like(runs.seen.astype(float), reference),
+            None if seen is None else like(seen.astype(float), reference),
             kernel,
             uniforms[:, 1],
-            _on(warmth.failures if warmth.failures_by == settings.failures else None, runs, reference),
+            state,
+            n_history=runs.X.shape[1],
         )
     noisy, f_best = _incumbent(post, data.y, data.mask)
     return Model(
@@ -133,6 +139,16 @@ def fit_model(runs: Runs, settings: Settings, warmth: Warmth, generators: Genera
         jitter_raised=to_host(result.jitter_raised),
         warmth=Warmth(_off(result), None if failure_fit is None else _off(failure_fit), settings.failures),
     )
+
+
+def _thinned(
+    runs: Runs, failed: np.ndarray, state: FitState | None, keep: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """The labels that say something new: points, whether they failed, whether they were seen."""
+    inv_ell = None if state is None else np.exp(-to_host(state.theta)[:, : runs.X.shape[-1]])
+    kept = informative(runs.X, failed, runs.seen, inv_ell, keep)
+    seen = None if runs.seen is None else np.take_along_axis(runs.seen, kept, axis=1)
+    return np.take_along_axis(runs.X, kept[..., None], axis=1), np.take_along_axis(failed, kept, axis=1), seen
 
 
 def _impute(runs: Runs, failed: np.ndarray) -> Runs:
