@@ -79,7 +79,9 @@ def _run(cases: list[runner.Case], raw: Path, workers: int, time_limit_s: float)
     began = time.monotonic()
     columns = (BarColumn(), MofNCompleteColumn(), TextColumn("runs"), TimeElapsedColumn(), TextColumn("left"))
     n_done = 0
-    with Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True)) as bar:
+    stderr = Console(stderr=True)
+    # The time left follows from all runs so far, not from the last half minute of them.
+    with Progress(*columns, TimeRemainingColumn(), console=stderr, speed_estimate_period=1e9) as bar:
         task = bar.add_task("", total=len(cases), completed=len(cases) - len(todo))
         try:
             with closing(run_cases(runner.run_case, todo, raw, workers)) as done:

@@ -67,7 +67,12 @@ def ecdf(runs: Sequence[Run], out: Path) -> None:
             axis.plot(np.arange(1, n + 1) / d, share, label=name, color=_colour(name, variants), lw=1.3)
         axis.axvline(10.0, color="0.8", lw=0.8, zorder=0)  # the end of the design
         axis.set(
-            title=f"{suite}, d = {d}", xscale="log", ylim=(0, 1), xlabel="evaluations / d", ylabel="targets reached"
+            title=f"{suite}, d = {d}",
+            xscale="log",
+            ylim=(0.0, 1.02),
+            xlim=(1.0, None),
+            xlabel="evaluations / d",
+            ylabel="targets reached",
         )
     # Each library once, wherever it was drawn first.
     handles: dict[str, Any] = {}
@@ -86,7 +91,12 @@ def rank_plot(runs: Sequence[Run], tables: dict[str, dict[int, Scores]], out: Pa
         for k, (n, table) in enumerate(by_n.items()):
             field = [name for name in libraries if any(name in found for found in table.values())]
             means = {name: r.mean() for name, r in ranks(table, field).items() if len(r)}
-            axis.plot(list(means.values()), [libraries.index(name) for name in means], "osD^"[k % 4], label=f"n = {n}")
+            axis.plot(
+                list(means.values()),
+                [libraries.index(name) + 0.12 * k for name in means],
+                "osD^"[k % 4],
+                label=f"n = {n}",
+            )
         axis.set_yticks(range(len(libraries)), libraries)
         axis.set(title=suite, xlabel="mean rank")
         axis.invert_yaxis()

@@ -15,13 +15,13 @@ from benchmarks.regret.runner import Run
 from benchmarks.regret.scores import (
     CHECKPOINTS,
     PS,
+    PairedTest,
     Scores,
-    Test,
     checkpoints,
     names,
+    paired_tests,
     ranks,
     scores,
-    tests,
     worse_than_best,
 )
 from benchmarks.regret.suites import SUITES, bbob_group
@@ -55,7 +55,7 @@ def _cells(tables: Sequence[Scores], problem: str, libraries: Sequence[str], ave
     return [" / ".join(column.get(name, "–") for column in columns) for name in libraries]
 
 
-def _worse(found: dict[tuple[str, int], list[Test]]) -> list[str]:
+def _worse(found: dict[tuple[str, int], list[PairedTest]]) -> list[str]:
     lines = ["## Where surefoot is significantly worse than the best peer", ""]
     lines += [
         "The best peer of a problem is the one of least mean. Listed if the paired t-test or Wilcoxon's signed rank "
@@ -76,7 +76,7 @@ def _worse(found: dict[tuple[str, int], list[Test]]) -> list[str]:
     return [*lines, "", *(_table(head, rows) if rows else [])]
 
 
-def _counts(found: dict[int, list[Test]], libraries: Sequence[str]) -> list[str]:
+def _counts(found: dict[int, list[PairedTest]], libraries: Sequence[str]) -> list[str]:
     rows = []
     for library in libraries:
         for n, tested in found.items():
@@ -105,10 +105,10 @@ def _ranks(tables: dict[int, Scores], libraries: Sequence[str], full: Sequence[s
     return lines
 
 
-def _suite(runs: Sequence[Run], suite: str) -> tuple[list[str], dict[int, list[Test]], dict[int, Scores]]:
+def _suite(runs: Sequence[Run], suite: str) -> tuple[list[str], dict[int, list[PairedTest]], dict[int, Scores]]:
     libraries, sizes = names(runs, suite), checkpoints(runs, suite)
     tables = {n: scores(runs, suite, n) for n in sizes}
-    found = {n: tests(table, libraries) for n, table in tables.items()}
+    found = {n: paired_tests(table, libraries) for n, table in tables.items()}
     at = " / ".join(map(str, sizes))
     lines = [f"## {suite}", "", f"{MEANING[suite]}, at n = {at}.", ""]
     present = [p for p in SUITES[suite].problems if any(p in table for table in tables.values())]
@@ -121,7 +121,7 @@ def _suite(runs: Sequence[Run], suite: str) -> tuple[list[str], dict[int, list[T
         many = list(grouped.values())
         lines += _table(["group", *libraries], ([g, *_cells(many, g, libraries, "median")] for g in groups))
         lines += ["The groups as problems, with (function, instance) as pairs: better / same / worse by each test:", ""]
-        lines += _counts({n: tests(table, libraries) for n, table in grouped.items()}, libraries)
+        lines += _counts({n: paired_tests(table, libraries) for n, table in grouped.items()}, libraries)
     if suite == "failures":
         lines += ["Failed evaluations after the design, mean:", ""]
         head, rows = ["problem", *libraries], []
@@ -133,8 +133,9 @@ def _suite(runs: Sequence[Run], suite: str) -> tuple[list[str], dict[int, list[T
     seeds = Counter(r.case.library for r in runs if r.case.suite == suite)
     full = [name for name in libraries if seeds[name] >= seeds[OURS]]
     lines += _ranks(tables, libraries, full)
-    lines += ["Problems on which surefoot is significantly better / neither / significantly worse (5 %):", ""]
-    lines += _counts(found, libraries)
+    if any(found.values()):
+        lines += ["Problems on which surefoot is significantly better / neither / significantly worse (5 %):", ""]
+        lines += _counts(found, libraries)
     lines += ["Seconds of a run, mean: by the clock, less those of the objective; and of CPU, in all:", ""]
     rows = []
     for name in libraries:

@@ -63,11 +63,12 @@ def _rank_in(table: Scores, name: str, field: Sequence[str]) -> np.ndarray:
 def ranks(table: Scores, libraries: Sequence[str]) -> dict[str, np.ndarray]:
     """Library -> its ranks over the problems. A variant of surefoot is ranked as if it stood in surefoot's place."""
     peers = [name for name in libraries if is_peer(name)]
-    return {name: _rank_in(table, name, [OURS if is_peer(name) else name, *peers]) for name in libraries}
+    ours = [OURS] if OURS in libraries else []
+    return {name: _rank_in(table, name, [*(ours if is_peer(name) else [name]), *peers]) for name in libraries}
 
 
 @dataclass(frozen=True)
-class Test:
+class PairedTest:
     """surefoot's default against another library on one problem, pair by pair."""
 
     problem: str
@@ -85,7 +86,7 @@ class Test:
         return int(np.sign(self.theirs - self.ours)) if getattr(self, which) < LEVEL else 0
 
 
-def tests(table: Scores, libraries: Sequence[str]) -> list[Test]:
+def paired_tests(table: Scores, libraries: Sequence[str]) -> list[PairedTest]:
     """surefoot against every other library on every problem; at least two pairs are needed."""
     found = []
     for library in libraries:
@@ -96,22 +97,24 @@ def tests(table: Scores, libraries: Sequence[str]) -> list[Test]:
                 continue
             a, b = (np.asarray([by_library[name][pair] for pair in pairs]) for name in (OURS, library))
             rows.append(
-                Test(problem, library, len(pairs), float(a.mean()), float(b.mean()), paired_t(a, b), wilcoxon(a, b))
+                PairedTest(
+                    problem, library, len(pairs), float(a.mean()), float(b.mean()), paired_t(a, b), wilcoxon(a, b)
+                )
             )
         t, w = (holm(np.asarray([getattr(row, p) for row in rows])) for p in ("p_t", "p_w"))
         found += [replace(row, p_t_holm=float(t[i]), p_w_holm=float(w[i])) for i, row in enumerate(rows)]
     return found
 
 
-def against_best(found: Sequence[Test]) -> list[Test]:
+def against_best(found: Sequence[PairedTest]) -> list[PairedTest]:
     """For every problem the test against the peer of least mean score."""
-    best: dict[str, Test] = {}
+    best: dict[str, PairedTest] = {}
     for test in found:
         if is_peer(test.library) and (test.problem not in best or test.theirs < best[test.problem].theirs):
             best[test.problem] = test
     return list(best.values())
 
 
-def worse_than_best(found: Sequence[Test]) -> list[Test]:
+def worse_than_best(found: Sequence[PairedTest]) -> list[PairedTest]:
     """Where surefoot is significantly worse than the best peer, by either test, without correction: the strict view."""
     return [test for test in against_best(found) if -1 in (test.label("p_t"), test.label("p_w"))]

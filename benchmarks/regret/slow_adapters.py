@@ -1,6 +1,6 @@
 """Libraries that take minutes a run: BoTorch, bayesian-optimization, SMAC and HEBO; see adapters.py.
 
-None of them takes a failed evaluation as such, SMAC excepted: the worst value seen so far is told instead.
+BoTorch and bayesian-optimization take no failed evaluation: the worst value seen so far is told instead.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def smac(f: Objective, design: np.ndarray, n: int, seed: int) -> Any:
 
 
 def hebo(f: Objective, design: np.ndarray, n: int, seed: int) -> Any:
-    """HEBO's `suggest` and `observe` with the defaults; the design is observed first."""
+    """HEBO's `suggest` and `observe` with the defaults; the design is observed first. NaN is left out by HEBO."""
     import pandas as pd
     import torch
     from hebo.design_space.design_space import DesignSpace
@@ -115,8 +115,8 @@ def hebo(f: Objective, design: np.ndarray, n: int, seed: int) -> Any:
     optimizer = HEBO(space, scramble_seed=seed)
     for x in design:
         f(x)
-    optimizer.observe(pd.DataFrame(design, columns=names), impute(f.y)[:, None])
+    optimizer.observe(pd.DataFrame(design, columns=names), np.asarray(f.y)[:, None])
     for _ in range(n - len(design)):
         point = optimizer.suggest(n_suggestions=1)
         f(point[names].to_numpy()[0])
-        optimizer.observe(point, impute(f.y)[-1:, None])
+        optimizer.observe(point, np.asarray([[f.y[-1]]]))

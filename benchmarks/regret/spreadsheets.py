@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.regret.runner import Run
-from benchmarks.regret.scores import CHECKPOINTS, PS, Test
+from benchmarks.regret.scores import CHECKPOINTS, PS, PairedTest
 
 
-def write(runs: Sequence[Run], found: dict[tuple[str, int], list[Test]], out: Path) -> None:
+def write(runs: Sequence[Run], found: dict[tuple[str, int], list[PairedTest]], out: Path) -> None:
     """summary.csv has every run, tests.csv every test."""
     with (out / "summary.csv").open("w", newline="") as file:
         writer = csv.writer(file)
