@@ -81,7 +81,8 @@ def smac(f: Objective, design: np.ndarray, n: int, seed: int) -> Any:
     space = ConfigurationSpace(space=dict(zip(names, f.bounds, strict=True)), seed=seed)
     points = [Configuration(space, values=dict(zip(names, map(float, x), strict=True))) for x in design]
     with tempfile.TemporaryDirectory() as folder:
-        scenario = Scenario(space, deterministic=not f.task.noise_sd, n_trials=n, seed=seed, output_directory=folder)
+        # Not deterministic, it would evaluate points of the design again before it has seen all of them.
+        scenario = Scenario(space, deterministic=True, n_trials=n, seed=seed, output_directory=folder)
         start = BlackBoxFacade.get_initial_design(scenario, n_configs=0, additional_configs=points)
         optimizer = BlackBoxFacade(
             scenario, lambda config, seed=0: 0.0, initial_design=start, overwrite=True, logging_level=False
