@@ -21,6 +21,7 @@ import shlex
 import sys
 import time
 from contextlib import closing
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -101,8 +102,9 @@ def main(arguments: list[str] | None = None) -> int:
     finished = True
     if not options.report:
         names = options.library or libraries.installed()
+        suites = options.suite or [suite for suite in SUITES if suite != "bbob" or find_spec("cocoex")]
         cases = runner.plan(
-            names, options.suite or list(SUITES), problems=options.problem, n_seeds=options.seeds, n=options.n,
+            names, suites, problems=options.problem, n_seeds=options.seeds, n=options.n,
             slow_seeds=options.slow_seeds, slow_n=options.slow_n, slow_suites=options.slow_suite or ("paper",),
         )  # fmt: skip
         if options.retry:
