@@ -1,0 +1,105 @@
+"""The figures: share of targets reached against evaluations per dimension, and mean ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.regret.libraries import LIBRARIES, OURS
+from benchmarks.regret.runner import Run
+from benchmarks.regret.scores import Scores, names, ranks
+
+TARGETS = np.arange(1.0, -8.01, -0.2)  # log10 distances
+
+
+def _colour(name: str, variants: list[str]) -> Any:
+    """One a library, in every panel the same; variants of surefoot in greys."""
+    if name in LIBRARIES:
+        return "black" if name == OURS else f"C{list(LIBRARIES).index(name) - 1}"
+    return str(0.35 + 0.4 * variants.index(name) / max(1, len(variants)))
+
+
+def reached(distances: np.ndarray, n: int) -> np.ndarray:
+    """(n,) share of the targets that a run has reached after 1 … n evaluations."""
+    padded = np.pad(distances, (0, n - len(distances)), mode="edge")
+    return np.asarray((padded[:, None] <= TARGETS + 1e-9).mean(axis=1))
+
+
+def _grid(n: int) -> tuple[Any, list[Any]]:
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    n_columns = min(n, 3)
+    figure, axes = plt.subplots(-(-n // n_columns), n_columns, figsize=(4.2 * n_columns, 3.2 * -(-n // n_columns)),
+                                squeeze=False, layout="constrained")  # fmt: skip
+    for extra in axes.flat[n:]:
+        extra.set_axis_off()
+    return figure, list(axes.flat[:n])
+
+
+def _save(figure: Any, out: Path, name: str) -> None:
+    import matplotlib.pyplot as plt
+
+    for ending in ("png", "svg"):
+        figure.savefig(out / f"{name}.{ending}", dpi=130)
+    plt.close(figure)
+
+
+def ecdf(runs: Sequence[Run], out: Path) -> None:
+    """One panel for each suite and dimension; noise, whose runs end with one recommendation, has none."""
+    good = [run for run in runs if not run.error and len(run.distances) and run.case.suite != "noise"]
+    panels = list(dict.fromkeys(sorted((run.case.suite, run.d) for run in good)))
+    if not panels:
+        return
+    figure, axes = _grid(len(panels))
+    variants = sorted({run.case.library for run in runs} - set(LIBRARIES))
+    for (suite, d), axis in zip(panels, axes, strict=True):
+        here = [run for run in good if (run.case.suite, run.d) == (suite, d)]
+        for name in names(here, suite):
+            mine = [run for run in here if run.case.library == name]
+            n = min(run.case.n for run in mine)
+            share = np.mean([reached(run.distances[:n], n) for run in mine], axis=0)
+            axis.plot(np.arange(1, n + 1) / d, share, label=name, color=_colour(name, variants), lw=1.3)
+        axis.axvline(10.0, color="0.8", lw=0.8, zorder=0)  # the end of the design
+        axis.set(
+            title=f"{suite}, d = {d}",
+            xscale="log",
+            ylim=(0.0, 1.02),
+            xlim=(1.0, None),
+            xlabel="evaluations / d",
+            ylabel="targets reached",
+        )
+    # Each library once, wherever it was drawn first.
+    handles: dict[str, Any] = {}
+    for axis in axes:
+        for handle, label in zip(*axis.get_legend_handles_labels(), strict=True):
+            handles.setdefault(label, handle)
+    figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=5, fontsize=8)
+    _save(figure, out, "ecdf")
+
+
+def rank_plot(runs: Sequence[Run], tables: dict[str, dict[int, Scores]], out: Path) -> None:
+    """Mean rank of each library, one panel a suite, one marker for each number of evaluations."""
+    figure, axes = _grid(len(tables))
+    for (suite, by_n), axis in zip(tables.items(), axes, strict=True):
+        libraries = names(runs, suite)
+        for k, (n, table) in enumerate(by_n.items()):
+            field = [name for name in libraries if any(name in found for found in table.values())]
+            means = {name: r.mean() for name, r in ranks(table, field).items() if len(r)}
+            axis.plot(
+                list(means.values()),
+                [libraries.index(name) + 0.12 * k for name in means],
+                "osD^"[k % 4],
+                label=f"n = {n}",
+            )
+        axis.set_yticks(range(len(libraries)), libraries)
+        axis.set(title=suite, xlabel="mean rank")
+        axis.invert_yaxis()
+        if axis.get_lines():
+            axis.legend(fontsize=8)
+    _save(figure, out, "ranks")

@@ -1,0 +1,244 @@
+"""The regret benchmark: its numbers, its report on a tiny run, and that a killed one goes on."""
+
+import csv
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from benchmarks.regret import __main__ as command
+from benchmarks.regret import libraries, runner
+from benchmarks.regret.adapters import random
+from benchmarks.regret.figures import TARGETS, reached
+from benchmarks.regret.scores import against_best, paired_tests, ranks, worse_than_best
+from benchmarks.regret.suites import BBOB_GROUPS, SUITES, Objective, bbob_function, bbob_group, make_task
+from surefoot import problems
+from surefoot.errors import InvalidInputError, UnknownNameError
+
+ROOT = Path(__file__).parents[2]
+TINY = ["--suite", "paper", "--problem", "BRA", "--problem", "CSF", "--n", "24"]
+
+
+def options(out, *more):
+    names = ["--library", "surefoot", "--library", "random"]
+    return [*TINY, *names, "--seeds", "2", "--out", str(out), *more]
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory):
+    out = tmp_path_factory.mktemp("regret")
+    code = command.main(options(out, "--library", "surefoot:policy=EI"))
+    noise_and_failures = ["--suite", "noise", "--suite", "failures", "--problem", "BRA 10 %", "--problem", "BRA discs"]
+    command.main([*noise_and_failures, "--n", "24", "--library", "random", "--library", "surefoot", "--seeds", "2",
+                  "--out", str(out)])  # fmt: skip
+    return out, code
+
+
+# --- names
+
+
+def test_a_variant_is_surefoot_with_those_settings():
+    assert libraries.parse("surefoot:policy=EI,noise=0") == ("surefoot", {"policy": "EI", "noise": 0.0})
+    assert libraries.parse("egobox") == ("egobox", {})
+
+
+@pytest.mark.parametrize("name", ["surefoot:policy", "surefoot:n_init=3", "egobox:seed=1", "surefoot:polcy=EI"])
+def test_a_variant_that_cannot_be_run_is_refused(name):
+    with pytest.raises(InvalidInputError):
+        libraries.parse(name)
+
+
+def test_an_unknown_library_is_refused():
+    with pytest.raises(UnknownNameError, match="egobox"):
+        libraries.parse("egoboks")
+
+
+# --- suites
+
+
+def test_distances_on_the_papers_functions_are_those_of_the_record():
+    for problem in problems.ALL:
+        task = make_task("paper", problem.abbreviation, 0)
+        values = problem.f_star + np.asarray([0.0, 1e-9, 0.3])
+        np.testing.assert_array_equal(task.log10_distance(values), problem.log10_distance(values))
+
+
+def test_a_problem_and_a_seed_have_one_design_in_the_box():
+    task = make_task("paper", "HM6", 0)
+    np.testing.assert_array_equal(task.design(3), make_task("paper", "HM6", 3).design(3))
+    low, high = np.asarray(task.bounds).T
+    assert task.design(3).shape == (60, 6)
+    assert np.all((task.design(3) >= low) & (task.design(3) <= high))
+    assert not np.array_equal(task.design(3), task.design(4))
+
+
+def test_noise_is_the_same_for_all_libraries_and_of_the_stated_size():
+    task = make_task("noise", "BRA 10 %", 0)
+    a, b = Objective(task, 5), Objective(task, 5)
+    xs = np.random.default_rng(0).uniform(0.0, 5.0, (2000, 2))
+    gaps = [a(x) - a.true[-1] for x in xs]
+    assert [b(x) - b.true[-1] for x in xs[::-1]] == pytest.approx(gaps)
+    f = problems.get("BRA")
+    low, high = np.asarray(f.lower), np.asarray(f.upper)
+    spread = np.std(f(low + np.random.default_rng(1).random((100_000, 2)) * (high - low)))
+    assert np.std(gaps) == pytest.approx(0.1 * spread, rel=0.06)
+
+
+@pytest.mark.parametrize("problem", SUITES["failures"].problems)
+def test_about_a_fifth_of_the_box_fails(problem):
+    task = make_task("failures", problem, 0)
+    low, high = np.asarray(task.bounds).T
+    points = low + np.random.default_rng(0).random((2000, task.d)) * (high - low)
+    assert 0.08 < np.mean([np.isnan(task.function(x)) for x in points]) < 0.33
+
+
+def test_every_bbob_function_is_in_one_group():
+    assert sorted(i for group in BBOB_GROUPS.values() for i in group) == list(range(1, 25))
+    assert bbob_group("f08 d5") == "moderate conditioning d5"
+
+
+def test_bbob_functions_take_their_least_value_at_their_minimizer():
+    pytest.importorskip("cocoex")
+    for problem in SUITES["bbob"].problems:
+        for instance in SUITES["bbob"].seeds:
+            function, task = bbob_function(problem, instance), make_task("bbob", problem, instance)
+            x = np.asarray(function.best_parameter())
+            assert task.function(x) == pytest.approx(task.f_star, abs=1e-12)
+            assert task.f_star == pytest.approx(round(task.f_star, 2), abs=1e-12)  # BBOB draws it with two decimals
+            assert np.all(np.abs(x) <= 5.0)
+            points = np.random.default_rng(instance).uniform(-5.0, 5.0, (50, task.d))
+            assert min(map(task.function, points)) > task.f_star
+
+
+# --- numbers
+
+
+def test_the_best_peer_and_where_it_is_significantly_better_are_found():
+    noise = np.random.default_rng(0).normal(0.0, 0.1, (3, 15))
+    table = {
+        "lost": {"surefoot": dict(enumerate(noise[0])), "egobox": dict(enumerate(noise[1] - 1.0)),
+                 "random": dict(enumerate(noise[2] + 1.0))},
+        "won": {"surefoot": dict(enumerate(noise[0])), "egobox": dict(enumerate(noise[1] + 1.0)),
+                "random": dict(enumerate(noise[2] + 2.0))},
+        "level": {"surefoot": dict(enumerate(noise[0])), "egobox": dict(enumerate(noise[0]))},
+    }  # fmt: skip
+    found = paired_tests(table, ["surefoot", "egobox", "random"])
+    assert {t.problem: t.library for t in against_best(found)} == dict.fromkeys(table, "egobox")
+    assert [t.problem for t in worse_than_best(found)] == ["lost"]
+    labels = {(t.problem, t.library): t.label("p_w_holm") for t in found}
+    assert labels == {("lost", "egobox"): -1, ("won", "egobox"): 1, ("level", "egobox"): 0,
+                      ("lost", "random"): 1, ("won", "random"): 1}  # fmt: skip
+    assert all(t.p_t <= t.p_t_holm for t in found)
+
+
+def test_only_seeds_that_both_have_are_paired():
+    table = {"p": {"surefoot": {0: 1.0, 1: 2.0, 2: 9.0}, "random": {0: 2.0, 1: 3.5}}}
+    (test,) = paired_tests(table, ["surefoot", "random"])
+    assert (test.n_pairs, test.ours, test.theirs) == (2, 1.5, 2.75)
+
+
+def test_a_variant_is_ranked_in_surefoots_place():
+    table = {"p": {"surefoot": {0: 2.0}, "surefoot:policy=EI": {0: 0.0}, "egobox": {0: 1.0}, "random": {0: 3.0}}}
+    found = ranks(table, list(table["p"]))
+    assert {name: r.tolist() for name, r in found.items()} == {
+        "surefoot": [2.0], "surefoot:policy=EI": [1.0], "egobox": [1.0], "random": [3.0]
+    }  # fmt: skip
+
+
+def test_targets_reached_grow_to_all_of_them():
+    share = reached(np.asarray([2.0, 1.0, -3.5, -8.0]), 5)
+    assert share[0] == 0.0
+    assert share[1] == pytest.approx(1 / len(TARGETS))
+    assert share[3] == share[4] == 1.0
+
+
+# --- a tiny run
+
+
+def test_a_tiny_run_writes_its_report(done):
+    out, code = done
+    assert code == 0
+    text = (out / "table.md").read_text()
+    for words in ("significantly worse than the best peer", "## paper", "## noise", "## failures", "surefoot:policy=EI",
+                  "Ranks at n = 24", "Failed evaluations after the design", f"surefoot {libraries.version('surefoot')}",
+                  "--suite paper"):  # fmt: skip
+        assert words in text
+    for name in ("ecdf.png", "ecdf.svg", "ranks.png", "tests.csv"):
+        assert (out / name).stat().st_size > 0
+
+
+def test_the_summary_has_every_run_and_its_distance(done):
+    out, _ = done
+    with (out / "summary.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 12 + 8
+    case = runner.Case("random", "paper", "BRA", 1, 24)
+    with np.load(out / "raw" / case.file_name) as data:
+        best = problems.get("BRA").log10_distance(np.min(problems.get("BRA")(data["X"])))
+        assert len(data["y"]) == len(data["seconds"]) == 24
+        np.testing.assert_array_equal(data["X"][:20], make_task("paper", "BRA", 1).design(1))
+    (row,) = [r for r in rows if (r["library"], r["suite"], r["problem"], r["seed"]) == ("random", "paper", "BRA", "1")]
+    assert float(row["log10_best"]) == pytest.approx(best, abs=1e-4)
+
+
+def test_libraries_start_from_the_same_points(done):
+    out, _ = done
+    for suite, problem in (("paper", "CSF"), ("noise", "BRA 10 %"), ("failures", "BRA discs")):
+        design = make_task(suite, problem, 0).design(0)
+        for library in ("surefoot", "random"):
+            with np.load(out / "raw" / runner.Case(library, suite, problem, 0, 24).file_name) as data:
+                np.testing.assert_allclose(data["X"][: len(design)], design, rtol=1e-12)
+
+
+def test_an_error_of_a_library_is_kept_reported_and_run_again_only_on_demand(tmp_path, monkeypatch):
+    def broken(f, design, n, seed):
+        random(f, design[:3], 3, seed)
+        raise ArithmeticError("singular matrix")
+
+    monkeypatch.setitem(libraries.LIBRARIES, "random", libraries.Library(broken, ()))
+    alone = [*TINY[:4], "--n", "24", "--seeds", "1", "--library", "random", "--out", str(tmp_path)]
+    command.main(alone)
+    (path,) = (tmp_path / "raw").glob("*.npz")
+    with np.load(path) as data:
+        assert json.loads(str(data["meta"]))["error"] == "ArithmeticError: singular matrix"
+        assert len(data["X"]) == 3
+    assert "ArithmeticError: singular matrix" in (tmp_path / "table.md").read_text()
+    monkeypatch.undo()
+    command.main(alone)
+    assert "Errors: 1 runs" in (tmp_path / "table.md").read_text()
+    command.main([*alone, "--retry"])
+    assert "Errors: 0 runs" in (tmp_path / "table.md").read_text()
+
+
+def test_slow_libraries_run_on_few_seeds_and_a_run_is_longer_than_its_design():
+    cases = runner.plan(["botorch", "random"], ["paper", "noise"])
+    slow = [case for case in cases if case.library == "botorch"]
+    assert {case.suite for case in slow} == {"paper"}
+    assert {(case.seed, case.n) for case in slow} == {(seed, 100) for seed in range(5)}
+    assert "RAS" not in {case.problem for case in slow}  # its design has 100 points
+    assert sum(case.library == "random" for case in cases) == 15 * 12 + 15 * 12
+
+
+def test_a_killed_benchmark_goes_on(tmp_path):
+    words = [*options(tmp_path, "--workers", "2"), "--seeds", "6"]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    process = subprocess.Popen([sys.executable, "-m", "benchmarks.regret", *words], cwd=ROOT, env=environment)
+    try:
+        until = time.monotonic() + 60.0
+        while len(list((tmp_path / "raw").glob("*.npz"))) < 3 and time.monotonic() < until:
+            time.sleep(0.02)
+    finally:
+        process.kill()
+        process.wait()
+    time.sleep(0.2)  # until its workers have seen it
+    before = {path.name: path.stat().st_mtime_ns for path in (tmp_path / "raw").glob("*.npz")}
+    assert 3 <= len(before) < 24
+    assert command.main([*options(tmp_path), "--seeds", "6"]) == 0
+    after = {path.name: path.stat().st_mtime_ns for path in (tmp_path / "raw").glob("*.npz")}
+    assert len(after) == 24
+    assert before.items() <= after.items()
