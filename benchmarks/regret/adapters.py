@@ -28,7 +28,8 @@ def surefoot(f: Objective, design: np.ndarray, n: int, seed: int, **settings: An
     """`surefoot.minimize` with its defaults, or those settings. Learns where evaluations fail."""
     import surefoot as sf
 
-    return sf.minimize(f, f.bounds, n_evals=n, n_init=len(design), x0=list(design), seed=seed, **settings).x
+    result = sf.minimize(f, f.bounds, n_evals=n, n_init=len(design), x0=list(design), seed=seed, **settings)
+    return result.recommended.x if result.success else None
 
 
 def egobox(f: Objective, design: np.ndarray, n: int, seed: int) -> Any:

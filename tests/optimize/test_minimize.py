@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from surefoot import Categorical, Integer, Real, minimize
+from surefoot.errors import InvalidInputError
 from surefoot.problems import Problem
 
 
@@ -239,3 +240,27 @@ def test_a_read_only_x0_is_not_changed() -> None:
 )
 def test_one_real_number_in_any_wrapping_is_a_value(value: object) -> None:
     assert minimize(lambda x: value, SQUARE, n_evals=1).fun == float(np.ravel(value)[0])
+
+
+def test_with_noise_the_recommended_point_is_better_than_the_luckiest_one() -> None:
+    gaps = []
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        result = minimize(lambda x, rng=rng: bowl(x) + 0.2 * rng.standard_normal(), SQUARE, n_evals=40, seed=seed)
+        chosen = result.recommended
+        assert any(chosen.x is x for x in result.x_iters)
+        assert chosen.mean == pytest.approx(bowl(chosen.x), abs=max(4.0 * chosen.sd, 0.15))
+        gaps.append(bowl(chosen.x) - bowl(result.x))
+    assert np.mean(gaps) < 0.0
+
+
+def test_without_noise_the_recommended_point_is_the_best_one() -> None:
+    result = minimize(bowl, SQUARE, n_evals=25)
+    np.testing.assert_array_equal(result.recommended.x, result.x)
+    assert result.recommended.mean == pytest.approx(result.fun, abs=1e-4)
+
+
+def test_nothing_is_recommended_when_everything_failed() -> None:
+    result = minimize(lambda x: math.nan, SQUARE, n_evals=5, max_failures=None)
+    with pytest.raises(InvalidInputError, match="all failed"):
+        _ = result.recommended

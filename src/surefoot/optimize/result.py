@@ -74,6 +74,15 @@ class FittedModel:
 
 
 @dataclass(frozen=True)
+class Recommendation:
+    """A point to use, and what the model expects there (without noise)."""
+
+    x: Any
+    mean: float
+    sd: float
+
+
+@dataclass(frozen=True)
 class Result:
     """The outcome of an optimization; attributes are also items, as with SciPy's OptimizeResult."""
 
@@ -142,6 +151,24 @@ class Result:
         with engine(self.nfev):
             fitted = fit_model(runs, self.settings, self.history.warmth, (rng,))
         return FittedModel(self.space, fitted, self.sign)
+
+    @cached_property
+    def recommended(self) -> Recommendation:
+        """The evaluated point to use: with material noise the one of least posterior mean, otherwise `x`.
+
+        The least of many noisy values is the luckiest one; the model averages over its neighbours.
+        """
+        succeeded = [self.x_iters[i] for i in np.flatnonzero(self.history.ok)]
+        if not succeeded:
+            raise InvalidInputError(
+                f"expected at least one successful evaluation to recommend; got {self.nfev}, all failed; "
+                "try other bounds, and see table() for the reasons"
+            )
+        mean, sd = self.model.predict(succeeded)
+        noisy = bool(self.model.fitted.noisy[0])
+        values = self.func_vals[self.history.ok]
+        best = int(np.argmin(self.sign * (mean if noisy else values)))
+        return Recommendation(succeeded[best], float(mean[best]), float(sd[best]))
 
     def success_probability(self, points: Sequence[Any]) -> np.ndarray:
         """P(the evaluation succeeds) at a list of points, as learned from the failures."""
