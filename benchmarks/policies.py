@@ -28,6 +28,7 @@ from surefoot.errors import NumericalWarning
 
 ROWS: dict[str, dict[str, Any]] = {
     "default (2 EI, 1 ScaledEI)": {},
+    "default, values not warped": {"warp": "none"},
     "EI, exact search": {"policy": "EI"},
     "ScaledEI, exact search": {"policy": "ScaledEI"},
     "PI, exact search": {"policy": "PI"},

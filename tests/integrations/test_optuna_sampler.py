@@ -86,7 +86,7 @@ def test_it_learns_where_tagged_trials_fail():
     study = optuna.create_study(sampler=SurefootSampler(SPACE))
     optimize(study, crashing, 40)
     low, high = result_of(study).success_probability([{"a": 9.5, "b": 5.0}, {"a": 0.0, "b": 5.0}])
-    assert low < 0.3 < 0.9 < high
+    assert low < 0.3 < 0.7 < high
 
 
 def test_a_fail_trial_without_a_reason_teaches_nothing():

@@ -25,7 +25,6 @@ from surefoot.gp.fit import (
     MAX_ELL,
     MIN_ELL,
     N_OPTIMIZED,
-    REFIT_GROWTH,
     STEP,
     SUBSET,
     WARM_CALLS,
@@ -33,6 +32,7 @@ from surefoot.gp.fit import (
     Fit,
     FitState,
     cold_starts,
+    is_cold,
     take_start,
 )
 from surefoot.gp.kernels import Kernel
@@ -290,7 +290,7 @@ def fit_classifier(
     xp = namespace(data.X)
     R, n, d = data.X.shape
     n_history = n if n_history is None else n_history
-    cold = state is None or n_history >= REFIT_GROWTH * state.n_cold
+    cold = is_cold(n_history, state)
     n_cold = n_history if state is None or cold else state.n_cold
     raised = xp.zeros(R, dtype=xp.bool, device=data.X.device)  # B needs no jitter
     recall = Recall()

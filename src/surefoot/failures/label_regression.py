@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from surefoot.backend import Array, namespace
 from surefoot.failures.classification import subset
-from surefoot.gp.fit import REFIT_GROWTH, SUBSET, Fit, FitState, fit
+from surefoot.gp.fit import SUBSET, Fit, FitState, fit, is_cold
 from surefoot.gp.kernels import Kernel
 from surefoot.gp.likelihood import make_data
 from surefoot.gp.posterior import Posterior, condition
@@ -24,7 +24,7 @@ REFITS = 50  # of the hyperparameters while the number of evaluations doubles, a
 
 def is_due(n: int, state: FitState | None) -> bool:
     """Whether the hyperparameters are fitted at n evaluations: by n alone, so that a resumed run does the same."""
-    return state is None or n >= REFIT_GROWTH * state.n_cold or n % max(1, n // REFITS) == 0
+    return is_cold(n, state) or n % max(1, n // REFITS) == 0
 
 
 def failure_model(

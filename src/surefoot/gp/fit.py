@@ -52,6 +52,11 @@ class Fit:
     state: FitState
 
 
+def is_cold(n: int, state: FitState | None) -> bool:
+    """Whether a search at n evaluations starts afresh."""
+    return state is None or n >= REFIT_GROWTH * state.n_cold
+
+
 def min_lam(n: int) -> float:
     """The floor of lam at n points: Cholesky's rounding errors grow with the norm of C, which is up to n.
 
@@ -194,7 +199,7 @@ def fit(
     xp = namespace(data.X)
     n = data.X.shape[1]
     n_history = n if n_history is None else n_history
-    cold = state is None or n_history >= REFIT_GROWTH * state.n_cold
+    cold = is_cold(n_history, state)
     n_cold = n_history if state is None or cold else state.n_cold
     raised = xp.zeros(data.X.shape[0], dtype=xp.bool, device=data.X.device)
     starts, hessians = [], []

@@ -44,6 +44,7 @@ class Warmth:
     objective: FitState | None = None
     failures: FitState | None = None
     failures_by: str = ""  # the failure model that `failures` belongs to: its hyperparameters mean nothing to another
+    warp: tuple[int, ...] = ()  # level of y's warping in every run, as `objective` was fitted; empty: none
 
     def to_json(self) -> dict[str, Any]:
         """What JSON can hold."""
@@ -51,12 +52,18 @@ class Warmth:
             "objective": _dump(self.objective),
             "failures": _dump(self.failures),
             "failures_by": self.failures_by,
+            "warp": list(self.warp),
         }
 
     @classmethod
     def from_json(cls, fields: dict[str, Any]) -> Warmth:
         """Read what `to_json` gave; ValueError, KeyError or TypeError if it did not."""
-        return cls(_parse(fields["objective"]), _parse(fields["failures"]), failures_by=str(fields["failures_by"]))
+        return cls(
+            _parse(fields["objective"]),
+            _parse(fields["failures"]),
+            failures_by=str(fields["failures_by"]),
+            warp=tuple(int(level) for level in fields.get("warp", ())),
+        )
 
 
 @dataclass(frozen=True)

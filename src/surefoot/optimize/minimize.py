@@ -78,7 +78,8 @@ def minimize(
     progress  show a progress bar
     settings  search="gradient", "paper" or "paper-absolute",
               failures="label-regression", "laplace", "ep", "impute" or "ignore",
-              min_success=0.5 (P(success) below which points are avoided; 0: the paper's product), design, kappa
+              min_success=0.5 (P(success) below which points are avoided; 0: the paper's product), design, kappa,
+              warp="auto" (compress large values where the likelihood says so) or "none"
     """
     space = Space.of(bounds)
     if not callable(fun):

@@ -12,12 +12,14 @@ import numpy as np
 from surefoot.backend import Array, like, namespace, to_host
 from surefoot.failures.registry import FAILURE_MODELS, Link
 from surefoot.failures.thinning import MAX_LABELS, informative
-from surefoot.gp.fit import N_RANDOM_STARTS, Fit, FitState, fit, is_healthy
+from surefoot.gp.fit import N_RANDOM_STARTS, Fit, FitState, fit, is_cold, is_healthy
 from surefoot.gp.kernels import get_kernel
-from surefoot.gp.likelihood import make_data
+from surefoot.gp.likelihood import Data, make_data
+from surefoot.gp.likelihood import select_runs as select_data
 from surefoot.gp.posterior import Posterior, condition, select_runs
 from surefoot.numerics.designs import Generators
 from surefoot.numerics.scaling import standardize
+from surefoot.numerics.warping import LEVELS, Warp, make_warp
 from surefoot.optimize.history import Warmth
 from surefoot.optimize.settings import NOISE_ESTIMATED, Settings
 
@@ -62,12 +64,17 @@ class Model:
     objective: Posterior
     failures: Posterior | None
     link: Link | None  # from the moments of `failures` to log P(success)
-    shift: np.ndarray  # (R, 1): y = shift + scale * standardized
+    warp: Warp
+    shift: np.ndarray  # (R, 1): warped y = shift + scale * standardized
     scale: np.ndarray  # (R, 1)
     noisy: np.ndarray  # (R,) the noise is material
     f_best: Array  # (R, 1), standardized
     jitter_raised: np.ndarray  # (R,)
     warmth: Warmth
+
+    def standardized(self, y: np.ndarray) -> np.ndarray:
+        """Values (R, m) as the objective's process sees them."""
+        return np.asarray((self.warp.forward(y) - self.shift) / self.scale)
 
     def part(self, rows: slice) -> Model:
         """The models of some of the runs; the warmth stays that of all."""
@@ -76,6 +83,7 @@ class Model:
             self,
             objective=select_runs(self.objective, rows),
             failures=None if self.failures is None else select_runs(self.failures, rows),
+            warp=self.warp.part(rows),
             **{name: getattr(self, name)[rows] for name in arrays},
         )
 
@@ -86,29 +94,10 @@ def fit_model(runs: Runs, settings: Settings, warmth: Warmth, generators: Genera
     failed = runs.failed
     if settings.failures == "impute":
         runs = _impute(runs, failed)
-    y, shift, scale = standardize(runs.y, runs.ok)
     p = runs.X.shape[-1] + 1
     uniforms = like(np.stack([rng.random((2, N_RANDOM_STARTS, p)) for rng in generators]), reference)
-    all_ok = bool(runs.ok.all())
-    fixed = settings.noise not in (NOISE_ESTIMATED, 0)
-    # far below the floor of lam a fixed noise is no noise
-    variance = np.maximum((np.asarray(settings.noise, dtype=float) / scale[:, 0]) ** 2, 1e-14) if fixed else None
-    mask = None if all_ok else like(runs.ok.astype(float), reference)
-    if all_ok or runs.X.shape[0] > 1:
-        X = like(runs.X, reference)
-        data = make_data(X, like(y, reference), mask, None if variance is None else like(variance, reference))
-    else:  # one run: leave the failed rows out rather than mask them
-        rows = runs.ok[0]
-        X, y_ok = like(runs.X[:, rows], reference), like(y[:, rows], reference)
-        data = make_data(X, y_ok, None, None if variance is None else like(variance, reference))
-    result = fit(
-        data,
-        kernel,
-        estimate_noise=settings.noise == NOISE_ESTIMATED,
-        uniforms=uniforms[:, 0],
-        state=_on(warmth.objective, runs, reference),
-        n_history=runs.X.shape[1],
-    )
+    objective = _fit_objective(runs, settings, warmth, uniforms[:, 0], reference)
+    data, result = objective.data, objective.result
     post = condition(data, result.theta, kernel)
 
     failures, failure_fit = None, None
@@ -132,13 +121,93 @@ def fit_model(runs: Runs, settings: Settings, warmth: Warmth, generators: Genera
         objective=post,
         failures=failures,
         link=None if model is None else model.link,
-        shift=shift,
-        scale=scale,
+        warp=objective.warp,
+        shift=objective.shift,
+        scale=objective.scale,
         noisy=noisy,
         f_best=f_best,
         jitter_raised=to_host(result.jitter_raised),
-        warmth=Warmth(_off(result), None if failure_fit is None else _off(failure_fit), settings.failures),
+        warmth=Warmth(
+            _off(result), None if failure_fit is None else _off(failure_fit), settings.failures, objective.levels
+        ),
     )
+
+
+@dataclass(frozen=True)
+class _Objective:
+    """A fit of the objective's values, and how they were scaled."""
+
+    data: Data
+    result: Fit
+    warp: Warp
+    shift: np.ndarray  # (R, 1)
+    scale: np.ndarray  # (R, 1)
+    levels: tuple[int, ...]  # of the warps; empty: none
+
+    def select(self, rows: np.ndarray, levels: np.ndarray, reference: Array) -> _Objective:
+        """The fits of some rows."""
+        runs = like(rows, reference)
+        theta, H = self.result.theta[runs], self.result.state.inv_hessian[runs]
+        state = FitState(theta, H, self.result.state.n_cold)
+        result = Fit(theta, self.result.nll[runs], self.result.jitter_raised[runs], state)
+        warp = Warp(self.warp.low[rows], self.warp.s[rows])
+        data = select_data(self.data, runs)
+        return _Objective(data, result, warp, self.shift[rows], self.scale[rows], tuple(levels.tolist()))
+
+
+def _fit_objective(runs: Runs, settings: Settings, warmth: Warmth, uniforms: Array, reference: Array) -> _Objective:
+    """Fit at the levels of warping that are known; where a cold search is due, at all of them, and take the best."""
+    R, n = runs.y.shape
+    state = _on(warmth.objective, runs, reference)
+    # Noise of a known size is known in the user's units; the paper's search is that of the paper.
+    if settings.warp == "none" or settings.search != "gradient" or settings.noise not in (NOISE_ESTIMATED, 0):
+        return _fit_at(runs, settings, np.zeros(R, int), state, uniforms, reference)
+    if state is not None and len(warmth.warp) == R and not is_cold(n, state):
+        return _fit_at(runs, settings, np.asarray(warmth.warp), state, uniforms, reference)
+    known = state if len(warmth.warp) == R else None
+    L = len(LEVELS)
+    every = like(np.repeat(np.arange(R), L), reference)
+    X, y, ok, pending = (np.repeat(a, L, axis=0) for a in (runs.X, runs.y, runs.ok, runs.pending))
+    tiled = Runs(X, y, ok, pending, runs.run_ids * L)
+    # the levels compete by short searches from the last optimum; the winner then gets its cold one
+    state = None if known is None else FitState(known.theta[every], known.inv_hessian[every], n)
+    tried = _fit_at(tiled, settings, np.tile(np.arange(L), R), state, uniforms[every], reference)
+    # -log likelihood of y: that of the standardized w, and the slopes dw/dy over the scale
+    slopes = np.where(tiled.ok, tried.warp.log_slope(np.where(tiled.ok, tiled.y, tried.warp.low)), 0.0)
+    cost = to_host(tried.result.nll) + tiled.ok.sum(axis=1) * np.log(tried.scale[:, 0]) - slopes.sum(axis=1)
+    levels = np.argmin(np.where(np.isnan(cost), np.inf, cost).reshape(R, L), axis=1)
+    if known is not None:
+        return _fit_at(runs, settings, levels, known, uniforms, reference)
+    return tried.select(np.arange(R) * L + levels, levels, reference)
+
+
+def _fit_at(
+    runs: Runs, settings: Settings, levels: np.ndarray, state: FitState | None, uniforms: Array, reference: Array
+) -> _Objective:
+    """Fit with y warped at these levels (R,)."""
+    warp = make_warp(runs.y, runs.ok, levels)
+    y, shift, scale = standardize(warp.forward(np.where(runs.ok, runs.y, warp.low)), runs.ok)
+    all_ok = bool(runs.ok.all())
+    fixed = settings.noise not in (NOISE_ESTIMATED, 0)
+    # far below the floor of lam a fixed noise is no noise
+    variance = np.maximum((np.asarray(settings.noise, dtype=float) / scale[:, 0]) ** 2, 1e-14) if fixed else None
+    mask = None if all_ok else like(runs.ok.astype(float), reference)
+    if all_ok or runs.X.shape[0] > 1:
+        X = like(runs.X, reference)
+        data = make_data(X, like(y, reference), mask, None if variance is None else like(variance, reference))
+    else:  # one run: leave the failed rows out rather than mask them
+        rows = runs.ok[0]
+        X, y_ok = like(runs.X[:, rows], reference), like(y[:, rows], reference)
+        data = make_data(X, y_ok, None, None if variance is None else like(variance, reference))
+    result = fit(
+        data,
+        get_kernel(settings.kernel),
+        estimate_noise=settings.noise == NOISE_ESTIMATED,
+        uniforms=uniforms,
+        state=state,
+        n_history=runs.X.shape[1],
+    )
+    return _Objective(data, result, warp, shift, scale, tuple(levels.tolist()) if settings.warp != "none" else ())
 
 
 def _thinned(

@@ -34,10 +34,13 @@ class FittedModel:
         return np.asarray([self.space.encode(self.space.validate(x)) for x in points])[None]
 
     def predict(self, points: Sequence[Any]) -> tuple[np.ndarray, np.ndarray]:
-        """Mean and standard deviation of the function (without noise) at a list of points, (m,) each."""
-        mu, sd = moments(self.fitted.objective, self._units(points))
-        shift, scale = float(self.fitted.shift[0, 0]), float(self.fitted.scale[0, 0])
-        return self.sign * (shift + scale * to_host(mu)[0]), scale * to_host(sd)[0]
+        """Mean and standard deviation of the function (without noise) at a list of points, (m,) each.
+
+        Where y is warped (warp="auto") they are the median, and the standard deviation times the slope there.
+        """
+        mu, sd = (to_host(moment) for moment in moments(self.fitted.objective, self._units(points)))
+        warp, w = self.fitted.warp, self.fitted.shift + self.fitted.scale * mu
+        return self.sign * warp.inverse(w)[0], (self.fitted.scale * sd * warp.inverse_slope(w))[0]
 
     def success_probability(self, points: Sequence[Any]) -> np.ndarray:
         """P(the evaluation succeeds) at a list of points [NH18, Eq. 10]; 1 while nothing has failed."""

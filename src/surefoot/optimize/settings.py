@@ -16,6 +16,7 @@ from surefoot.optimize.parameters import is_number
 
 SEARCHES = ("gradient", "paper", "paper-absolute")
 NOISE_ESTIMATED = "estimate"
+WARPS = ("auto", "none")
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,7 @@ class Settings:
     kappa: float = KAPPA
     min_distance: float = 1e-8  # no proposal is closer to an evaluated point, in the unit cube
     failures: str = "label-regression"  # what is learned from failed evaluations
+    warp: str = "auto"  # compress large values of y where the likelihood says so; "none": never
     min_success: float = 0.5  # proposals with a lower P(success) are avoided; 0: the paper's product alone
 
     @classmethod
@@ -52,6 +54,7 @@ class Settings:
             ("search", self.search, SEARCHES),
             ("design", self.design, tuple(DESIGNS)),
             ("failures", self.failures, (*FAILURE_MODELS, *NO_MODEL)),
+            ("warp", self.warp, WARPS),
         ):
             if value not in names:
                 raise UnknownNameError(

@@ -130,7 +130,7 @@ def _target(part: _Part, settings: Settings, reference: Array) -> Target:
     target = Target(policy, score, post, f_best, zero=zero, unit=unit)
     if model.failures is None:
         return target
-    y = np.where(runs.ok, (np.where(runs.ok, runs.y, 0.0) - model.shift) / model.scale, -np.inf)
+    y = np.where(runs.ok, model.standardized(np.where(runs.ok, runs.y, 0.0)), -np.inf)
     return replace(
         target,
         success=model.failures,

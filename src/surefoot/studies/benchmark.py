@@ -135,7 +135,8 @@ def _shares(policies: Sequence[str], n_runs: int) -> list[Sequence[str]]:
 
 def _settings(group: Group, seed: int = 0) -> Settings:
     kernel = "se" if group.kernel == NO_KERNEL else group.kernel
-    return Settings(seed=seed, n_init=10 * group.d, kernel=kernel, search=group.search, failures="ignore")
+    n_init = 10 * group.d
+    return Settings(seed=seed, n_init=n_init, kernel=kernel, search=group.search, failures="ignore", warp="none")
 
 
 def _evaluate(group: Group, x: np.ndarray) -> np.ndarray:

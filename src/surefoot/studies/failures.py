@@ -72,7 +72,7 @@ def run_case(case: Case, folder: Path) -> Path:
         return path
     problem = get_constrained(case.problem)
     d = problem.base.d
-    settings = Settings(seed=0, n_init=default_n_init(d), policy=case.policy, **settings_of(case.strategy))
+    settings = Settings(seed=0, n_init=default_n_init(d), policy=case.policy, warp="none", **settings_of(case.strategy))
 
     def objective(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return np.asarray(problem.base(x)), ~problem.fails(x)

@@ -57,7 +57,8 @@ def result_of(run: Run) -> Result:
         for x, loss, kind in zip(run.X.tolist(), run.loss.tolist(), run.kind, strict=True)
     )
     space = Space.of(dict(zip(NAMES, PARAMETER_BOX, strict=True)))
-    return make_result(space, History(evaluations), Settings(n_init=N_INIT, policy="ScaledEI", failures="ep"), 1.0, "")
+    settings = Settings(n_init=N_INIT, policy="ScaledEI", failures="ep", warp="none")
+    return make_result(space, History(evaluations), settings, 1.0, "")
 
 
 def _traces(groups: Sequence[Group]) -> Any:

@@ -44,7 +44,8 @@ def _surefoot(power: int = 1, **settings: Any) -> Callable[[Recorder, Bounds, in
         def objective(x: np.ndarray) -> float:
             return float(recorder(x) ** power)
 
-        minimize(objective, bounds, n_evals=n, n_init=N_INIT, seed=seed, max_failures=None, **settings)
+        # values are not warped, as in the paper; the root does what a warp would
+        minimize(objective, bounds, n_evals=n, n_init=N_INIT, seed=seed, max_failures=None, warp="none", **settings)
 
     return run
 

@@ -1,0 +1,82 @@
+"""Output warping: when it is chosen, what it gains, and that nothing else notices."""
+
+import math
+
+import numpy as np
+import pytest
+
+from surefoot import Optimizer, minimize, problems
+from surefoot.errors import UnknownNameError
+from surefoot.optimize.history import Warmth
+
+
+def level_after(f, n=60, **settings):
+    result = minimize(f, f.bounds, n_evals=n, n_init=20, **settings)
+    return result.history.warmth.warp
+
+
+def test_a_function_that_spans_powers_of_ten_is_warped():
+    assert level_after(problems.get("GPR"))[0] > 0
+
+
+def test_a_smooth_bowl_is_not():
+    result = minimize(lambda x: (x[0] - 0.3) ** 2 + (x[1] + 0.2) ** 2, [(-1.0, 1.0)] * 2, n_evals=22, n_init=20)
+    assert result.history.warmth.warp == (0,)
+
+
+@pytest.mark.parametrize("settings", [{"warp": "none"}, {"search": "paper"}, {"noise": 0.5}], ids=str)
+def test_it_is_off_where_it_would_mean_something_else(settings):
+    assert not any(level_after(problems.get("GPR"), n=22, **settings))
+
+
+def test_goldstein_and_price_is_solved_a_thousand_times_better():
+    f = problems.get("GPR")
+    with_warp, without = (
+        np.mean([f.log10_distance(minimize(f, f.bounds, n_evals=80, seed=seed, warp=warp).fun) for seed in range(3)])
+        for warp in ("auto", "none")
+    )
+    assert with_warp < without - 3.0
+
+
+def test_predictions_are_in_the_users_units():
+    f = problems.get("GPR")
+    result = minimize(f, f.bounds, n_evals=60, n_init=20, seed=1)
+    assert result.history.warmth.warp[0] > 0
+    mean, sd = result.model.predict(result.x_iters)
+    np.testing.assert_allclose(mean, result.func_vals, rtol=1e-2)
+    assert (sd >= 0.0).all()
+    assert result.recommended.mean == pytest.approx(result.fun, rel=1e-2)
+
+
+def test_maximizing_the_negative_gives_the_same_points():
+    f = problems.get("GPR")
+    down = minimize(f, f.bounds, n_evals=30)
+    optimizer = Optimizer(f.bounds, maximize=True)
+    for _ in range(30):
+        x = optimizer.ask()
+        optimizer.tell(x, -float(f(x)))
+    np.testing.assert_array_equal(np.asarray(optimizer.result().x_iters), np.asarray(down.x_iters))
+
+
+def test_failures_beside_a_warped_objective():
+    f = problems.get("GPR")
+
+    def crashes(x):
+        return math.nan if x[0] > 1.0 else float(f(x))
+
+    result = minimize(crashes, f.bounds, n_evals=60, n_init=20, max_failures=None)
+    assert result.history.warmth.warp[0] > 0
+    assert f.log10_distance(result.fun) < -2.0
+
+
+def test_the_level_is_kept_with_the_history():
+    warmth = Warmth(warp=(3, 0))
+    assert Warmth.from_json(warmth.to_json()).warp == (3, 0)
+    old = warmth.to_json()
+    del old["warp"]
+    assert Warmth.from_json(old).warp == ()
+
+
+def test_an_unknown_warp_is_refused():
+    with pytest.raises(UnknownNameError, match="auto"):
+        minimize(lambda x: 0.0, [(0.0, 1.0)], n_evals=1, warp="log")
