@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import typer
 from rich.console import Console
@@ -123,6 +124,7 @@ def pulmonary(
     n: int = typer.Option(500, "--n", min=1, help="Simulations of each run of ScaledEI; others stop at 200."),
     reference: int = typer.Option(5000, min=0, help="Simulations of the search for the best loss; 0: none."),
     workers: int = typer.Option(os.cpu_count() or 1, min=1, help="Processes."),
+    only_tables: bool = typer.Option(False, "--only-tables", help="Run nothing: tables of the runs that are there."),
 ) -> None:
     """The paper's inference of (f_L, f_S, xi) from noisy signals, and other optimizers on the same data.
 
@@ -131,6 +133,7 @@ def pulmonary(
     """
     from rich.progress import track
 
+    from surefoot.errors import InvalidInputError
     from surefoot.studies import pulmonary as study
     from surefoot.studies.pulmonary_figures import draw
     from surefoot.studies.pulmonary_methods import METHODS, check_installed
@@ -140,10 +143,15 @@ def pulmonary(
 
     console = Console()
     todo = study.cases(methods or list(METHODS), variants, noises, seeds, n)
-    check_installed(methods or METHODS)
-    references = [reference_case(variant, reference) for variant in variants if reference and "fixed" in noises]
     raw = out / "raw"
-    everything = [*todo, *references]
+    references = [reference_case(variant, reference) for variant in variants if reference and "fixed" in noises]
+    everything: list[Any] = [*todo, *references]
+    if only_tables:
+        todo, everything = [case for case in todo if (raw / case.file_name).exists()], []
+        if not todo:
+            raise InvalidInputError(f"expected runs in {raw}; got none; try the study without --only-tables")
+    else:
+        check_installed(methods or METHODS)
     with closing(run_cases(run_any, everything, raw, workers)) as done:
         for _ in track(done, total=len(everything), description="runs", console=console):
             pass
