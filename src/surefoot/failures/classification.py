@@ -331,6 +331,30 @@ def fit_classifier(
     return Fit(theta, result.f[:, 0], raised, FitState(theta, H, n_cold)), recall.nearest(theta[:, None], None)
 
 
+Condition = Callable[[Data, Array, Kernel, "Array | None"], Posterior]
+"""(data, theta, kernel, start or None) -> the latent posterior."""
+
+
+def classifier(approximate: Approximation, condition: Condition, max_s2: float) -> Callable[..., tuple[Posterior, Fit]]:
+    """The failure model of an approximation."""
+
+    def failure_model(
+        X: Array,
+        failed: Array,
+        seen: Array | None,
+        kernel: Kernel,
+        uniforms: Array,
+        state: FitState | None,
+        n_history: int | None = None,
+    ) -> tuple[Posterior, Fit]:
+        """Latent posterior of the labels; arguments as those of label_regression.failure_model."""
+        data = make_data(X, 2.0 * failed - namespace(X).ones_like(failed), seen)
+        result, start = fit_classifier(approximate, data, kernel, max_s2, uniforms, state, n_history)
+        return condition(data, result.theta, kernel, start), result
+
+    return failure_model
+
+
 # --- predictions --------------------------------------------------------------------------------------------
 
 

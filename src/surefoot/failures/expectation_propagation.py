@@ -25,8 +25,8 @@ from surefoot.failures.classification import (
     Evaluation,
     Prior,
     State,
+    classifier,
     factorize,
-    fit_classifier,
     latent_prior,
     matvec,
     nll_gradient,
@@ -34,9 +34,8 @@ from surefoot.failures.classification import (
     settle,
     solve,
 )
-from surefoot.gp.fit import Fit, FitState
 from surefoot.gp.kernels import Kernel
-from surefoot.gp.likelihood import Data, make_data
+from surefoot.gp.likelihood import Data
 from surefoot.gp.posterior import Posterior
 from surefoot.numerics.normal import log_pi
 
@@ -184,19 +183,4 @@ def condition(data: Data, theta: Array, kernel: Kernel, start: Array | None = No
     return posterior(data, theta, kernel, sites.root[:, 0], sites.target[:, 0], sites.L_inv[:, 0])
 
 
-def failure_model(
-    X: Array,
-    failed: Array,
-    seen: Array | None,
-    kernel: Kernel,
-    uniforms: Array,
-    state: FitState | None,
-    n_history: int | None = None,
-) -> tuple[Posterior, Fit]:
-    """Latent posterior of the labels; `failed` is 1.0 or 0.0, `seen` masks the rows that were evaluated (None: all).
-
-    n_history: evaluations so far, if X holds only some of them.
-    """
-    data = make_data(X, 2.0 * failed - namespace(X).ones_like(failed), seen)
-    result, start = fit_classifier(approximate, data, kernel, MAX_S2, uniforms, state, n_history)
-    return condition(data, result.theta, kernel, start), result
+failure_model = classifier(approximate, condition, MAX_S2)

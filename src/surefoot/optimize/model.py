@@ -10,8 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from surefoot.backend import Array, like, namespace, to_host
-from surefoot.failures.registry import FAILURE_MODELS, Link
-from surefoot.failures.thinning import MAX_LABELS, informative
+from surefoot.failures.registry import FAILURE_MODELS, MAX_LABELS, Link
 from surefoot.gp.fit import N_RANDOM_STARTS, Fit, FitState, fit, is_cold, is_healthy
 from surefoot.gp.kernels import get_kernel
 from surefoot.gp.likelihood import Data, make_data
@@ -22,6 +21,7 @@ from surefoot.numerics.scaling import standardize
 from surefoot.numerics.warping import LEVELS, Warp, make_warp
 from surefoot.optimize.history import Warmth
 from surefoot.optimize.settings import NOISE_ESTIMATED, Settings
+from surefoot.optimize.thinning import informative
 
 HOST = np.zeros(0)  # stands for "NumPy, on the host"
 MATERIAL_NOISE = 1e-4  # noise variance over the variance of y above which f_best is a posterior mean

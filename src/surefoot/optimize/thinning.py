@@ -17,18 +17,6 @@ import numpy as np
 
 from surefoot.backend import sq_distances
 
-MAX_LABELS = 300
-
-
-def all_but_a_fifth(n: int) -> int:
-    """Labels kept of n > MAX_LABELS by label regression."""
-    return max(MAX_LABELS, 4 * n // 5)
-
-
-def at_most(n: int) -> int:
-    """Labels kept of n > MAX_LABELS by a classifier."""
-    return MAX_LABELS
-
 
 def informative(
     X: np.ndarray, failed: np.ndarray, seen: np.ndarray | None, inv_ell: np.ndarray | None, keep: int

@@ -3,11 +3,11 @@ import pytest
 
 from surefoot import Optimizer
 from surefoot.failures.label_regression import is_due
-from surefoot.failures.registry import FAILURE_MODELS
-from surefoot.failures.thinning import MAX_LABELS, informative
+from surefoot.failures.registry import FAILURE_MODELS, MAX_LABELS
 from surefoot.gp.fit import FitState
 from surefoot.gp.kernels import get_kernel
 from surefoot.gp.posterior import moments
+from surefoot.optimize.thinning import informative
 
 
 def crowded(n=500, seed=0):
