@@ -2,9 +2,7 @@ import numpy as np
 import pytest
 
 from surefoot import Optimizer
-from surefoot.failures.label_regression import is_due
 from surefoot.failures.registry import FAILURE_MODELS, MAX_LABELS
-from surefoot.gp.fit import FitState
 from surefoot.gp.kernels import get_kernel
 from surefoot.gp.posterior import moments
 from surefoot.optimize.thinning import informative
@@ -86,11 +84,3 @@ def test_an_optimizer_with_many_labels_goes_on_suggesting():
         x = np.asarray(optimizer.ask())
         assert x[0] <= 0.47
         optimizer.tell(x, float((x**2).sum()))
-
-
-def test_hyperparameters_of_the_labels_are_fitted_at_every_step_first_then_as_evaluations_grow():
-    state = FitState(np.zeros((1, 3)), np.zeros((1, 3, 3)), 450)
-    assert all(is_due(n, state) for n in range(1, 100))
-    assert [n for n in range(500, 530) if is_due(n, state)] == [500, 510, 520]
-    assert is_due(511, None)
-    assert is_due(577, FitState(state.theta, state.inv_hessian, 460))  # a cold search is due

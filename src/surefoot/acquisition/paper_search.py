@@ -4,8 +4,8 @@
 point is proposed. Values are the raw ones, not logarithms: a relative tolerance means something else there, and where a
 policy underflows to 0 (PI below u = -38) or saturates (PI = 1 above 8.3) the search is blind, as it was.
 
-The paper's text says "relative". Its labels say otherwise: only a tolerance of 1e-3 in the user's units of y makes
-ScaledEI, a pure number near 1, win over EI, which is soon far below 1e-3 and then not searched at all
+The paper's text says "relative". With an absolute tolerance of 1e-3 in the user's units of y, ScaledEI, a pure number
+near 1, wins over EI where it does in the paper: EI is soon far below 1e-3 and then not searched at all
 (docs/benchmark.md). Both are here: `absolute` is the second.
 """
 

@@ -49,7 +49,7 @@ class Warp:
         with np.errstate(over="ignore"):
             return np.asarray(np.exp(np.maximum(w - self.low, 0.0) / self.s))
 
-    def part(self, rows: slice) -> Warp:
+    def part(self, rows: slice | np.ndarray) -> Warp:
         """The warps of some runs."""
         return Warp(self.low[rows], self.s[rows])
 

@@ -150,8 +150,7 @@ class _Objective:
         theta, H = self.result.theta[runs], self.result.state.inv_hessian[runs]
         state = FitState(theta, H, self.result.state.n_cold)
         result = Fit(theta, self.result.nll[runs], self.result.jitter_raised[runs], state)
-        warp = Warp(self.warp.low[rows], self.warp.s[rows])
-        data = select_data(self.data, runs)
+        data, warp = select_data(self.data, runs), self.warp.part(rows)
         return _Objective(data, result, warp, self.shift[rows], self.scale[rows], tuple(levels.tolist()))
 
 

@@ -1,4 +1,4 @@
-"""Which labels a failure model needs: above MAX_LABELS evaluations, those that say something new.
+"""Which labels a failure model needs: above MAX_LABELS evaluations (failures/registry.py), the new ones.
 
 Purpose   A model of n labels costs O(n^3), and labels are many: all evaluations, not only the successes. Most repeat
           what their neighbours say: successes crowd round the optimum.

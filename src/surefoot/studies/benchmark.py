@@ -2,7 +2,7 @@
 
 Runs      One run is (problem, policy, seed) under a kernel. All policies of a seed start from the same Latin hypercube:
           the tests are paired. Everything else a run draws depends on problem, policy, seed and iteration alone.
-Groups    Runs that advance together: on a GPU all problems of one dimension with all policies, on a CPU the
+Groups    Runs that advance together: on a GPU all problems of one dimension with some policies, on a CPU the
           seeds of one problem and policy. `advance` is a pure function of a group and its state, so a
           study can stop anywhere, run on any executor, and go on to the same bits on the same kind of device.
 RND       asks no model: it is run once and stands in the tables of both kernels, as the paper's MES (SE only) does.
@@ -98,7 +98,7 @@ def plan(
     *,
     together: bool,
 ) -> list[Group]:
-    """The groups of a study, the longest first; together: all policies and problems of one dimension (for a GPU)."""
+    """The groups of a study, the longest first; together: all problems of one dimension (for a GPU)."""
     for kernel in kernels:
         get_kernel(kernel)
     chosen = [AGAIN if policy.lower() == AGAIN.lower() else check_policy(policy) for policy in policies]
