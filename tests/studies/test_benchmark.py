@@ -104,9 +104,20 @@ def test_the_checkpoint_of_another_study_is_not_taken_for_ours(tmp_path):
     group = small(seeds=2)[0]
     save(group, begin(group), tmp_path)
     other = small(seeds=3)[0]
-    assert other.name == group.name
+    (tmp_path / f"{group.name}.npz").rename(tmp_path / f"{other.name}.npz")
     with pytest.raises(InvalidInputError, match="another --out"):
         resume(other, tmp_path)
+
+
+def test_seeds_are_added_to_those_of_an_earlier_run():
+    few, rest, all_seeds = (
+        [(g, advance(g, begin(g), "cpu")) for g in plan(("se",), ("EI",), ("CSF",), n, 12, "paper", together=False,
+                                                        first_seed=first)]
+        for first, n in ((0, 1), (1, 2), (0, 3))
+    )  # fmt: skip
+    assert len({group.name for group, _ in (*few, *rest, *all_seeds)}) == 3
+    added, whole = distances([*rest, *few], "se"), distances(all_seeds, "se")
+    np.testing.assert_array_equal(added["CSF", "EI"], whole["CSF", "EI"])
 
 
 def test_a_study_goes_on_to_a_larger_budget(tmp_path):

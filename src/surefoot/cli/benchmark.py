@@ -24,6 +24,7 @@ def benchmark(
     ),
     problems: list[str] = typer.Option([], "--problem", help="A test function; default: all twelve."),
     seeds: int = typer.Option(5, min=1, help="Runs of each combination, from different designs."),
+    first_seed: int = typer.Option(0, min=0, help="The first of them: add seeds to those of an earlier run."),
     n_max: int = typer.Option(1000, min=11, help="Evaluations of each run, the design of 10 d points included."),
     search: str = typer.Option(
         "paper", help="How policies are maximized: paper, paper-absolute (its tolerance in units of y) or gradient."
@@ -34,7 +35,9 @@ def benchmark(
     checkpoint: float = typer.Option(60.0, min=0.1, help="Seconds between the checkpoints of a group of runs."),
     time_limit: float = typer.Option(math.inf, help="Minutes after which to stop and keep what there is."),
     tables: bool = typer.Option(True, help="Write tables and figures of what is there at the end."),
-    only_tables: bool = typer.Option(False, "--only-tables", help="Run nothing: tables and figures of OUT/raw."),
+    only_tables: bool = typer.Option(
+        False, "--only-tables", help="Run nothing: tables and figures of all that is in OUT/raw."
+    ),
 ) -> None:
     """Twelve functions x seven policies x five designs x 1000 evaluations, and the paper's tables from them.
 
@@ -67,6 +70,7 @@ def benchmark(
         n_max,
         search,
         together=on_gpu,
+        first_seed=first_seed,
     )
     began = time.monotonic()
     with _executor(dask, workers, len(groups), on_gpu) as (executor, n_workers), _bar(console) as show:

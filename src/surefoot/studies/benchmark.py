@@ -65,7 +65,8 @@ class Group:
     def name(self) -> str:
         """Of its file."""
         found = sorted({run.problem for run in self.runs}), sorted({run.policy.replace(" ", "-") for run in self.runs})
-        return "_".join([self.kernel, self.search, *("+".join(part) for part in found)])
+        seeds = {run.seed for run in self.runs}
+        return "_".join([self.kernel, self.search, *("+".join(part) for part in found), f"{min(seeds)}-{max(seeds)}"])
 
     @property
     def d(self) -> int:
@@ -97,6 +98,7 @@ def plan(
     search: str,
     *,
     together: bool,
+    first_seed: int = 0,
 ) -> list[Group]:
     """The groups of a study, the longest first; together: all problems of one dimension (for a GPU)."""
     for kernel in kernels:
@@ -108,13 +110,14 @@ def plan(
         raise InvalidInputError(
             f"expected n_max above the initial design of 10 d points; got {n_max} for {', '.join(too_small)}; try 200"
         )
+    seeds = range(first_seed, first_seed + n_seeds)
     groups = []
     for d in sorted({p.d for p in found}, reverse=True):
         of_d = [p.abbreviation for p in found if p.d == d]
         for kernel in (*kernels, NO_KERNEL):
             wanted = [p for p in chosen if (p == "RND") == (kernel == NO_KERNEL)]
             wanted = [p for p in wanted if not (p.startswith("MES") and kernel != "se" and "se" in kernels)]
-            runs = sorted(Run(policy, name, seed) for policy in wanted for name in of_d for seed in range(n_seeds))
+            runs = sorted(Run(policy, name, seed) for policy in wanted for name in of_d for seed in seeds)
             if kernel == NO_KERNEL:
                 parts = [runs]
             elif together:

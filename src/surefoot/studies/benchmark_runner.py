@@ -73,7 +73,7 @@ def resume(group: Group, folder: Path) -> State:
     found, state = load(path)
     if replace(found, n_max=group.n_max) != group:
         raise InvalidInputError(
-            f"expected {path} to hold the runs of this study; got {len(found.runs)} others (seeds or policies differ); "
+            f"expected {path} to hold the runs of this study; got {len(found.runs)} others; "
             "try another --out, or the options it was begun with"
         )
     return state
