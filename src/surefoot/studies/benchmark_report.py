@@ -10,7 +10,7 @@ import numpy as np
 
 from surefoot.studies.benchmark import AGAIN, NO_KERNEL, Group, State, distances
 from surefoot.studies.benchmark_figures import draw_labels, draw_traces
-from surefoot.studies.label_tables import markdown, write_label_tables
+from surefoot.studies.label_tables import agreements, markdown, write_label_tables
 from surefoot.studies.paper import EVALUATIONS
 from surefoot.studies.statistics import Comparison, Distances, compare, labels
 
@@ -79,13 +79,16 @@ def _write_csv(found: dict[str, Distances], search: str, path: Path) -> None:
 
 
 def _more_seeds(five: Tests, all_seeds: Tests, n_seeds: int) -> str:
-    """How many labels of five seeds survive when there are more."""
-    rows = [["kernel", "n", "significant with 5 seeds", f"of these with {n_seeds}", f"significant with {n_seeds}"]]
+    """How many labels of five seeds survive when there are more, and whether more are the paper's."""
+    rows = [["kernel", "n", "significant with 5 seeds", f"of these with {n_seeds}", f"significant with {n_seeds}",
+             "equal to the paper's with 5", f"with {n_seeds}"]]  # fmt: skip
+    equal = [{key: str(found.equal) for key, found in agreements(tests).items()} for tests in (five, all_seeds)]
     for key, table in five.items():
         few, many = labels(table), labels(all_seeds[key])
         kept = sum(1 for cell, label in few.items() if label != 0 and many[cell] == label)
         counts = [sum(map(abs, some.values())) for some in (few, many)]
-        rows.append([key[0], str(key[1]), f"{counts[0]} of {len(few)}", str(kept), f"{counts[1]} of {len(many)}"])
+        rows.append([key[0], str(key[1]), f"{counts[0]} of {len(few)}", str(kept), f"{counts[1]} of {len(many)}",
+                     *(some.get(key, "") for some in equal)])  # fmt: skip
     return f"## {n_seeds} seeds instead of 5\n\n" + markdown(rows) + "\n"
 
 
