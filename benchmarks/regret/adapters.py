@@ -6,7 +6,9 @@ returns the point that the library recommends; None: it recommends none, and the
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import importlib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -24,12 +26,31 @@ def random(f: Objective, design: np.ndarray, n: int, seed: int) -> None:
         f(x)
 
 
+@contextmanager
+def constants(values: Mapping[str, Any]) -> Iterator[None]:
+    """Other values, for a while, of constants of surefoot: {"gp.fit.MIN_LAM": 1e-8}."""
+    before = []
+    try:
+        for path, value in values.items():
+            module, _, name = path.rpartition(".")
+            place = importlib.import_module(f"surefoot.{module}")
+            before.append((place, name, getattr(place, name)))
+            setattr(place, name, type(before[-1][-1])(value))
+        yield
+    finally:
+        for place, name, value in before:
+            setattr(place, name, value)
+
+
 def surefoot(f: Objective, design: np.ndarray, n: int, seed: int, **settings: Any) -> Any:
-    """`surefoot.minimize` with its defaults, or those settings. Learns where evaluations fail."""
+    """`surefoot.minimize` with its defaults, or those settings; keys with a dot are constants of its modules."""
     import surefoot as sf
 
-    result = sf.minimize(f, f.bounds, n_evals=n, n_init=len(design), x0=list(design), seed=seed, **settings)
-    return result.recommended.x if result.success else None
+    inner = {key: value for key, value in settings.items() if "." in key}
+    own = {key: value for key, value in settings.items() if "." not in key}
+    with constants(inner):
+        result = sf.minimize(f, f.bounds, n_evals=n, n_init=len(design), x0=list(design), seed=seed, **own)
+        return result.recommended.x if result.success else None
 
 
 def egobox(f: Objective, design: np.ndarray, n: int, seed: int) -> Any:

@@ -41,7 +41,7 @@ LIBRARIES = {
 
 
 def parse(name: str) -> tuple[str, dict[str, Any]]:
-    """`surefoot:policy=EI,kernel=matern52` -> ("surefoot", {"policy": "EI", "kernel": "matern52"})."""
+    """`surefoot:policy=EI,gp.fit.MIN_LAM=1e-8` -> ("surefoot", {"policy": "EI", "gp.fit.MIN_LAM": 1e-8})."""
     library, _, text = name.partition(":")
     if library not in LIBRARIES:
         raise UnknownNameError(f"expected a library among {', '.join(LIBRARIES)}; got {library!r}; try {OURS}")
@@ -57,8 +57,20 @@ def parse(name: str) -> tuple[str, dict[str, Any]]:
             )
         settings[key.strip()] = _number_or_text(value.strip())
     if library == OURS:
-        Settings.of(**settings)
+        Settings.of(**{key: value for key, value in settings.items() if "." not in key})
+        _check_constants([key for key in settings if "." in key])
     return library, settings
+
+
+def _check_constants(paths: list[str]) -> None:
+    for path in paths:
+        module, _, constant = path.rpartition(".")
+        try:
+            getattr(importlib.import_module(f"{OURS}.{module}"), constant)
+        except (ImportError, AttributeError):
+            raise UnknownNameError(
+                f"expected a constant of a module of {OURS}; got {path!r}; try gp.fit.MIN_LAM"
+            ) from None
 
 
 def _number_or_text(value: str) -> float | str:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from benchmarks.regret import __main__ as command
-from benchmarks.regret import libraries, runner
+from benchmarks.regret import adapters, libraries, runner
 from benchmarks.regret.adapters import random
 from benchmarks.regret.figures import TARGETS, reached
 from benchmarks.regret.scores import against_best, paired_tests, ranks, worse_than_best
@@ -40,6 +40,25 @@ def done(tmp_path_factory):
 
 
 # --- names
+
+
+def test_a_constant_has_another_value_for_one_run_only():
+    from surefoot.gp import fit
+
+    assert libraries.parse("surefoot:gp.fit.COLD_CALLS=7,warp=none")[1] == {"gp.fit.COLD_CALLS": 7.0, "warp": "none"}
+    before = fit.COLD_CALLS
+    with adapters.constants({"gp.fit.COLD_CALLS": 7.0}):
+        during = fit.COLD_CALLS
+    after = fit.COLD_CALLS
+    assert during == 7
+    assert isinstance(during, int)
+    assert after == before
+
+
+@pytest.mark.parametrize("path", ["gp.fit.NO_SUCH", "no_such.module.X"])
+def test_an_unknown_constant_is_refused(path):
+    with pytest.raises(UnknownNameError, match="MIN_LAM"):
+        libraries.parse(f"surefoot:{path}=1")
 
 
 def test_a_variant_is_surefoot_with_those_settings():

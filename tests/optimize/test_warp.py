@@ -24,6 +24,18 @@ def test_a_smooth_bowl_is_not():
     assert result.history.warmth.warp == (0,)
 
 
+def test_noise_that_a_warp_would_draw_out_forbids_it():
+    f = problems.get("GPR")
+    rng = np.random.default_rng(0)
+    X = np.asarray(f.lower) + rng.random((60, 2)) * (np.asarray(f.upper) - np.asarray(f.lower))
+    levels = []
+    for noise in (0.0, 1e5):  # the values' own standard deviation is about 1.4e5
+        y = f(X) + noise * rng.standard_normal(60)
+        levels.append(minimize(f, f.bounds, n_evals=61, x0=X, y0=y).history.warmth.warp[0])
+    assert levels[0] > 0
+    assert levels[1] == 0
+
+
 @pytest.mark.parametrize("settings", [{"warp": "none"}, {"search": "paper"}, {"noise": 0.5}], ids=str)
 def test_it_is_off_where_it_would_mean_something_else(settings):
     assert not any(level_after(problems.get("GPR"), n=22, **settings))

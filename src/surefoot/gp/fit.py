@@ -1,4 +1,4 @@
-"""Hyperparameters of R Gaussian processes by maximum marginal likelihood [NH18, section 2.1].
+"""Hyperparameters of R Gaussian processes by maximum marginal likelihood [NH18, section 2.1], or with a prior.
 
 Method    Projected BFGS on theta = (log ell, log lam); mean and scale are profiled out (likelihood.py).
           Warm: from the last optimum with its inverse Hessian, so a refit after one new point takes a few
@@ -20,6 +20,8 @@ from dataclasses import dataclass, replace
 from surefoot.backend import Array, clip, like, namespace, to_host
 from surefoot.gp.kernels import Kernel
 from surefoot.gp.likelihood import Data, negative_log_likelihood, select_runs
+from surefoot.gp.priors import Prior
+from surefoot.gp.priors import none as no_prior
 from surefoot.numerics.quasi_newton import BAD_START, BoxResult, minimize_box
 
 MIN_ELL, MAX_ELL = 5e-3, 20.0  # in the unit cube: 1/200 of a side; 20 sides is flat to one part in 800
@@ -47,7 +49,7 @@ class Fit:
     """The optimum found."""
 
     theta: Array  # (R, p)
-    nll: Array  # (R,)
+    nll: Array  # (R,) with the prior's penalty
     jitter_raised: Array  # (R,) the floor of lam had to be raised to make the matrix positive definite
     state: FitState
 
@@ -96,13 +98,23 @@ def cold_starts(d: int, uniforms: Array) -> Array:
     return xp.concat([fixed, xp.concat([log_ell, log_lam], axis=-1)], axis=1)
 
 
+def _cost(theta: Array, data: Data, kernel: Kernel, prior: Prior, gradient: bool = True) -> tuple[Array, Array]:
+    """What is minimized: the negative log likelihood and the prior's penalty."""
+    nll, slope = negative_log_likelihood(theta, data, kernel, gradient)
+    if prior is no_prior:
+        return nll, slope
+    penalty, more = prior(theta)
+    xp = namespace(theta)
+    return nll + penalty, xp.where(xp.isfinite(nll)[..., None], slope + more, 0.0)
+
+
 def _leave_the_wall(
-    theta: Array, data: Data, kernel: Kernel, lower: Array, upper: Array
+    theta: Array, data: Data, kernel: Kernel, prior: Prior, lower: Array, upper: Array
 ) -> tuple[Array, Array, Array, Array, Array]:
     """Raise lam tenfold where C is not positive definite, until it is: theta, NLL, bounds, whether raised."""
     xp = namespace(theta)
     theta = clip(theta, lower, upper)
-    nll, _ = negative_log_likelihood(theta, data, kernel, gradient=False)
+    nll, _ = _cost(theta, data, kernel, prior, gradient=False)
     raised = ~xp.isfinite(nll)
     for _ in range(14):
         bad = ~xp.isfinite(nll)
@@ -116,7 +128,7 @@ def _leave_the_wall(
         held = bad & (lower[..., -1] < new_lam) & (upper[..., -1] <= new_lam)  # a floor, not an estimate
         floor = xp.where(held, new_lam, lower[..., -1])
         lower = xp.concat([lower[..., :-1], floor[..., None]], axis=-1)
-        again, _ = negative_log_likelihood(theta, data, kernel, gradient=False)
+        again, _ = _cost(theta, data, kernel, prior, gradient=False)
         nll = xp.where(bad, again, nll)
     return theta, nll, lower, upper, raised
 
@@ -127,7 +139,13 @@ def take_start(a: Array, best: Array) -> Array:
 
 
 def _cold(
-    data: Data, kernel: Kernel, estimate_noise: bool, uniforms: Array, extra: Array | None, n_history: int
+    data: Data,
+    kernel: Kernel,
+    prior: Prior,
+    estimate_noise: bool,
+    uniforms: Array,
+    extra: Array | None,
+    n_history: int,
 ) -> tuple[Array, Array, Array, Array]:
     """Best of several starts: theta (R, p), NLL, inverse Hessian, whether the floor was raised."""
     xp = namespace(data.X)
@@ -135,12 +153,12 @@ def _cold(
     if extra is not None:
         starts = xp.concat([extra[:, None, :], starts], axis=1)
     lower, upper = _bounds(data, estimate_noise, starts.shape[1], n_history)
-    starts, nll, lower, upper, raised = _leave_the_wall(starts, data, kernel, lower, upper)
+    starts, nll, lower, upper, raised = _leave_the_wall(starts, data, kernel, prior, lower, upper)
     order = xp.argsort(nll, axis=1, stable=True)[:, :N_OPTIMIZED]  # (R, 8)
     rows = like(range(starts.shape[0]), starts)[:, None]
 
     def objective(theta: Array, runs: Array | None) -> tuple[Array, Array]:
-        return negative_log_likelihood(theta, select_runs(data, runs), kernel)
+        return _cost(theta, select_runs(data, runs), kernel, prior)
 
     result = minimize_box(
         objective,
@@ -186,10 +204,11 @@ def fit(
     uniforms: Array,
     state: FitState | None = None,
     n_history: int | None = None,
+    prior: Prior = no_prior,
     warm_tol: float = WARM_TOL,
     warm_calls: int = WARM_CALLS,
 ) -> Fit:
-    """Maximum marginal likelihood for every run.
+    """Maximum marginal likelihood, or with a prior maximum a posteriori, for every run.
 
     uniforms (R, k, p): host draws in [0, 1) for k random starts of a cold search. `state`: the last fit's, if any.
     n_history: evaluations so far, failed ones included (default: the points): it decides when a search is cold and
@@ -208,7 +227,7 @@ def fit(
     if cold:
         small = n <= SUBSET
         theta, nll, H, raised = _cold(
-            data if small else _subset(data), kernel, estimate_noise, uniforms,
+            data if small else _subset(data), kernel, prior, estimate_noise, uniforms,
             None if state is None else state.theta, n_history,
         )  # fmt: skip
         if small:  # the warm start was among the starts: nothing is left to do
@@ -221,7 +240,7 @@ def fit(
 
     def optimize() -> BoxResult:
         return minimize_box(
-            lambda t, runs: negative_log_likelihood(t, select_runs(data, runs), kernel),
+            lambda t, runs: _cost(t, select_runs(data, runs), kernel, prior),
             take_start(theta, best)[:, None],
             take_start(lower, best)[:, None],
             take_start(upper, best)[:, None],
@@ -234,7 +253,7 @@ def fit(
 
     result = optimize() if len(starts) == 1 else None
     if result is None or bool(xp.any(result.status == BAD_START)):  # choose between two starts, or leave the wall
-        theta, nll, lower, upper, raised_now = _leave_the_wall(theta, data, kernel, lower, upper)
+        theta, nll, lower, upper, raised_now = _leave_the_wall(theta, data, kernel, prior, lower, upper)
         best = xp.argmin(nll, axis=1)
         raised = raised | take_start(raised_now, best)
         result = optimize()

@@ -53,6 +53,7 @@ class Plan:
     failures: str = "ep"  # the paper: label-regression
     min_success: float = 0.5
     warp: str = "none"  # the root of the loss is minimized, which needs none
+    prior: str = "none"
     seed: int = 0
 
     def optimizer_settings(self) -> dict[str, Any]:

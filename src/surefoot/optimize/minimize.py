@@ -36,7 +36,7 @@ def minimize(
     n_evals: int = 100,
     n_init: int | None = None,
     policy: str = "alternate",
-    kernel: str = "se",
+    kernel: str = "matern52",
     noise: float | str = "estimate",
     seed: int = 0,
     x0: Any = None,
@@ -63,7 +63,7 @@ def minimize(
     n_init    evaluations of the initial Latin hypercube: 10 per parameter, at most 30
     policy    what to maximize: "alternate" (two EI steps, one ScaledEI step), or RND, MN, LCB, PI, EI, MES, MES-R,
               ScaledEI, or one of your own (register_policy)
-    kernel    "se" (smooth, the default) or "matern52" (twice differentiable)
+    kernel    of the objective: "matern52" (twice differentiable, the default) or "se" (smooth)
     noise     "estimate", 0 for a deterministic function, or the standard deviation of the noise
     x0, y0    points to start from; those without values are evaluated first
     history   of an earlier result: 50 evaluations = 25, saved and loaded, and 25 more
@@ -79,7 +79,8 @@ def minimize(
     settings  search="gradient", "paper" or "paper-absolute",
               failures="label-regression", "laplace", "ep", "impute" or "ignore",
               min_success=0.5 (P(success) below which points are avoided; 0: the paper's product), design, kappa,
-              warp="auto" (compress large values where the likelihood says so) or "none"
+              warp="auto" (compress large values where the likelihood says so) or "none",
+              prior="short-scales" (length scales far below the distance of points are unlikely) or "none"
     """
     space = Space.of(bounds)
     if not callable(fun):

@@ -12,10 +12,11 @@ import numpy as np
 from surefoot.backend import Array, like, namespace, to_host
 from surefoot.failures.registry import FAILURE_MODELS, MAX_LABELS, Link
 from surefoot.gp.fit import N_RANDOM_STARTS, Fit, FitState, fit, is_cold, is_healthy
-from surefoot.gp.kernels import get_kernel
+from surefoot.gp.kernels import SE, get_kernel
 from surefoot.gp.likelihood import Data, make_data
 from surefoot.gp.likelihood import select_runs as select_data
 from surefoot.gp.posterior import Posterior, condition, select_runs
+from surefoot.gp.priors import PRIORS
 from surefoot.numerics.designs import Generators
 from surefoot.numerics.scaling import standardize
 from surefoot.numerics.warping import LEVELS, Warp, make_warp
@@ -24,6 +25,7 @@ from surefoot.optimize.settings import NOISE_ESTIMATED, Settings
 from surefoot.optimize.thinning import informative
 
 HOST = np.zeros(0)  # stands for "NumPy, on the host"
+MAX_WARPED_NOISE = 0.03  # over s of the warp: more, and the least value, the luckiest, is drawn out as if it were real
 MATERIAL_NOISE = 1e-4  # noise variance over the variance of y above which f_best is a posterior mean
 
 
@@ -90,7 +92,6 @@ class Model:
 
 def fit_model(runs: Runs, settings: Settings, warmth: Warmth, generators: Generators, reference: Array = HOST) -> Model:
     """Fit the objective, and where evaluations have failed the failures, of every run."""
-    kernel = get_kernel(settings.kernel)
     failed = runs.failed
     if settings.failures == "impute":
         runs = _impute(runs, failed)
@@ -98,7 +99,7 @@ def fit_model(runs: Runs, settings: Settings, warmth: Warmth, generators: Genera
     uniforms = like(np.stack([rng.random((2, N_RANDOM_STARTS, p)) for rng in generators]), reference)
     objective = _fit_objective(runs, settings, warmth, uniforms[:, 0], reference)
     data, result = objective.data, objective.result
-    post = condition(data, result.theta, kernel)
+    post = condition(data, result.theta, get_kernel(settings.kernel))
 
     failures, failure_fit = None, None
     model = FAILURE_MODELS.get(settings.failures)
@@ -111,7 +112,7 @@ def fit_model(runs: Runs, settings: Settings, warmth: Warmth, generators: Genera
             like(X_labels, reference),
             like(failed.astype(float), reference),
             None if seen is None else like(seen.astype(float), reference),
-            kernel,
+            SE,  # whatever the objective's: regions that fail have smooth borders, and few labels must do
             uniforms[:, 1],
             state,
             n_history=runs.X.shape[1],
@@ -174,10 +175,17 @@ def _fit_objective(runs: Runs, settings: Settings, warmth: Warmth, uniforms: Arr
     # -log likelihood of y: that of the standardized w, and the slopes dw/dy over the scale
     slopes = np.where(tiled.ok, tried.warp.log_slope(np.where(tiled.ok, tiled.y, tried.warp.low)), 0.0)
     cost = to_host(tried.result.nll) + tiled.ok.sum(axis=1) * np.log(tried.scale[:, 0]) - slopes.sum(axis=1)
+    cost = np.where(_noise_sd(tried, settings) > MAX_WARPED_NOISE * tried.warp.s[:, 0], np.inf, cost)
     levels = np.argmin(np.where(np.isnan(cost), np.inf, cost).reshape(R, L), axis=1)
     if known is not None:
         return _fit_at(runs, settings, levels, known, uniforms, reference)
     return tried.select(np.arange(R) * L + levels, levels, reference)
+
+
+def _noise_sd(tried: _Objective, settings: Settings) -> np.ndarray:
+    """(R,) standard deviation of the noise that a fit sees, in units of y at its least value, where the slope is 1."""
+    post = condition(tried.data, tried.result.theta, get_kernel(settings.kernel))
+    return np.asarray(np.sqrt(to_host(post.lam) * to_host(post.s2)) * tried.scale[:, 0])
 
 
 def _fit_at(
@@ -205,6 +213,7 @@ def _fit_at(
         uniforms=uniforms,
         state=state,
         n_history=runs.X.shape[1],
+        prior=PRIORS[settings.prior if settings.search == "gradient" else "none"],  # the paper's has none
     )
     return _Objective(data, result, warp, shift, scale, tuple(levels.tolist()) if settings.warp != "none" else ())
 

@@ -11,12 +11,14 @@ from surefoot.acquisition.registry import DEFAULT_POLICY, check_policy
 from surefoot.errors import InvalidInputError, UnknownNameError
 from surefoot.failures.registry import FAILURE_MODELS, NO_MODEL
 from surefoot.gp.kernels import get_kernel
+from surefoot.gp.priors import PRIORS
 from surefoot.numerics.designs import DESIGNS
 from surefoot.optimize.parameters import is_number
 
 SEARCHES = ("gradient", "paper", "paper-absolute")
 NOISE_ESTIMATED = "estimate"
 WARPS = ("auto", "none")
+PAPER_MODEL = {"kernel": "se", "warp": "none", "prior": "none"}  # the objective's process as the paper has it
 
 
 @dataclass(frozen=True)
@@ -26,7 +28,7 @@ class Settings:
     seed: int = 0
     n_init: int = 10
     policy: str = DEFAULT_POLICY
-    kernel: str = "se"
+    kernel: str = "matern52"
     search: str = "gradient"
     noise: float | str = NOISE_ESTIMATED  # standard deviation of y's noise, 0 for none, or "estimate"
     design: str = "lhs"
@@ -34,6 +36,7 @@ class Settings:
     min_distance: float = 1e-8  # no proposal is closer to an evaluated point, in the unit cube
     failures: str = "label-regression"  # what is learned from failed evaluations
     warp: str = "auto"  # compress large values of y where the likelihood says so; "none": never
+    prior: str = "short-scales"  # of the objective's length scales; "none": maximum likelihood
     min_success: float = 0.5  # proposals with a lower P(success) are avoided; 0: the paper's product alone
 
     @classmethod
@@ -55,6 +58,7 @@ class Settings:
             ("design", self.design, tuple(DESIGNS)),
             ("failures", self.failures, (*FAILURE_MODELS, *NO_MODEL)),
             ("warp", self.warp, WARPS),
+            ("prior", self.prior, tuple(PRIORS)),
         ):
             if value not in names:
                 raise UnknownNameError(

@@ -12,7 +12,7 @@ ALL: tuple[Solver, ...] = (
     Solver(
         "ScaledEI",
         "surefoot",
-        options="policy ScaledEI, search paper, n_init 10 per input",
+        options="policy ScaledEI, squared exponential, search paper, n_init 10 per input",
         run=with_surefoot.scaled_ei,
         fits_a_model=True,
     ),

@@ -7,6 +7,7 @@ from typing import Any
 
 from surefoot.errors import NumericalWarning
 from surefoot.optimize.optimizer import Optimizer
+from surefoot.optimize.settings import PAPER_MODEL
 from surefoot.solvers.counter import Counter
 
 
@@ -22,8 +23,8 @@ def bayesian(counter: Counter, seed: int, **settings: Any) -> None:
 
 
 def scaled_ei(counter: Counter, seed: int) -> None:
-    """The paper's optimizer: ScaledEI, the paper's search, a Latin hypercube of 10 points per input."""
-    bayesian(counter, seed, policy="ScaledEI", search="paper", n_init=10 * counter.d)
+    """The paper's: ScaledEI, squared exponential, its own search, a Latin hypercube of 10 points per input."""
+    bayesian(counter, seed, policy="ScaledEI", search="paper", n_init=10 * counter.d, **PAPER_MODEL)
 
 
 def expected_improvement(counter: Counter, seed: int) -> None:

@@ -25,7 +25,7 @@ from surefoot.errors import InvalidInputError
 from surefoot.gp.kernels import get_kernel
 from surefoot.optimize.history import Warmth
 from surefoot.optimize.model import Runs
-from surefoot.optimize.settings import Settings
+from surefoot.optimize.settings import PAPER_MODEL, Settings
 from surefoot.optimize.space import Space
 from surefoot.optimize.suggest import initial_design, suggest
 from surefoot.studies.statistics import Distances
@@ -139,7 +139,8 @@ def _shares(policies: Sequence[str], n_runs: int) -> list[Sequence[str]]:
 def _settings(group: Group, seed: int = 0) -> Settings:
     kernel = "se" if group.kernel == NO_KERNEL else group.kernel
     n_init = 10 * group.d
-    return Settings(seed=seed, n_init=n_init, kernel=kernel, search=group.search, failures="ignore", warp="none")
+    model = {**PAPER_MODEL, "kernel": kernel}
+    return Settings.of(seed=seed, n_init=n_init, search=group.search, failures="ignore", **model)
 
 
 def _evaluate(group: Group, x: np.ndarray) -> np.ndarray:

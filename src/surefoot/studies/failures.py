@@ -18,7 +18,7 @@ import numpy as np
 from surefoot.backend import to_host
 from surefoot.gp.posterior import moments
 from surefoot.optimize.optimizer import default_n_init
-from surefoot.optimize.settings import Settings
+from surefoot.optimize.settings import PAPER_MODEL, Settings
 from surefoot.studies.constrained import catalogue, get_constrained
 from surefoot.studies.lockstep import final_model, run_in_lockstep
 from surefoot.studies.resumable import run_cases, save_whole
@@ -72,7 +72,9 @@ def run_case(case: Case, folder: Path) -> Path:
         return path
     problem = get_constrained(case.problem)
     d = problem.base.d
-    settings = Settings(seed=0, n_init=default_n_init(d), policy=case.policy, warp="none", **settings_of(case.strategy))
+    settings = Settings.of(
+        seed=0, n_init=default_n_init(d), policy=case.policy, **PAPER_MODEL, **settings_of(case.strategy)
+    )
 
     def objective(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return np.asarray(problem.base(x)), ~problem.fails(x)

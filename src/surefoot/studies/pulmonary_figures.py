@@ -13,7 +13,7 @@ from surefoot.inference.result import NAMES
 from surefoot.optimize.history import Evaluation, History
 from surefoot.optimize.plots import pyplot
 from surefoot.optimize.result import Result, make_result
-from surefoot.optimize.settings import Settings
+from surefoot.optimize.settings import PAPER_MODEL, Settings
 from surefoot.optimize.space import Space
 from surefoot.pulmonary import NOMINAL, PARAMETER_BOX
 from surefoot.studies.coverage import CoverageRow
@@ -57,7 +57,7 @@ def result_of(run: Run) -> Result:
         for x, loss, kind in zip(run.X.tolist(), run.loss.tolist(), run.kind, strict=True)
     )
     space = Space.of(dict(zip(NAMES, PARAMETER_BOX, strict=True)))
-    settings = Settings(n_init=N_INIT, policy="ScaledEI", failures="ep", warp="none")
+    settings = Settings.of(n_init=N_INIT, policy="ScaledEI", failures="ep", **PAPER_MODEL)
     return make_result(space, History(evaluations), settings, 1.0, "")
 
 

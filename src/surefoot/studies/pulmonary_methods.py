@@ -16,6 +16,7 @@ import numpy as np
 
 from surefoot.errors import MissingExtraError
 from surefoot.optimize.minimize import minimize
+from surefoot.optimize.settings import PAPER_MODEL
 from surefoot.pulmonary import SimulationFailure
 
 if TYPE_CHECKING:
@@ -44,8 +45,10 @@ def _surefoot(power: int = 1, **settings: Any) -> Callable[[Recorder, Bounds, in
         def objective(x: np.ndarray) -> float:
             return float(recorder(x) ** power)
 
-        # values are not warped, as in the paper; the root does what a warp would
-        minimize(objective, bounds, n_evals=n, n_init=N_INIT, seed=seed, max_failures=None, warp="none", **settings)
+        # the root does what a warp would
+        minimize(
+            objective, bounds, n_evals=n, n_init=N_INIT, seed=seed, max_failures=None, **{**PAPER_MODEL, **settings}
+        )
 
     return run
 

@@ -13,7 +13,7 @@ from surefoot.inference.result import Inference
 from surefoot.inference.signals import WORDS
 from surefoot.optimize.history import History
 from surefoot.optimize.result import make_result
-from surefoot.optimize.settings import Settings
+from surefoot.optimize.settings import PAPER_MODEL, Settings
 from surefoot.optimize.space import Space
 from surefoot.pulmonary import NOMINAL, Network
 from surefoot.reports.numbers import duration, fixed, percent
@@ -197,7 +197,7 @@ def _success_map(inference: Inference) -> Figure:
     space = Space.of(dict(zip((i.name for i in INDICATORS), inference.bounds, strict=True)))
     # The best calibrated of the failure models (docs/failures.md). The search's own, label regression, is cheaper, but
     # where its points crowd round the optimum it can see stripes that are not there.
-    settings = Settings(seed=int(inference.settings.get("seed", 0)), failures="ep")
+    settings = Settings.of(seed=int(inference.settings.get("seed", 0)), failures="ep", **PAPER_MODEL)
     result = make_result(space, History(inference.evaluations), settings, 1.0, "")
     labels, units = (large.axis, exponent.axis), (large.factor, exponent.factor)
     drawing = success_drawing(result, large.index, exponent.index, inference.estimate, labels, units)
