@@ -12,6 +12,7 @@ import contextlib
 import functools
 import math
 import os
+import sys
 from collections.abc import Iterator
 from typing import Any, cast
 
@@ -224,6 +225,13 @@ def share_gpu(n_processes: int) -> None:
     global _processes
     _processes = n_processes
     os.environ.setdefault("PYTORCH_CUDA_ALLOC_CONF", "roundup_power2_divisions:8,garbage_collection_threshold:0.7")
+
+
+def release_gpu() -> None:
+    """Give back memory of the GPU that this process keeps for later, if it uses one at all."""
+    torch = sys.modules.get("torch")
+    if torch is not None and torch.cuda.is_initialized():
+        torch.cuda.empty_cache()
 
 
 def largest_temporary(x: Array) -> int:

@@ -12,6 +12,7 @@ from surefoot.acquisition.registry import PAPER_POLICIES
 from surefoot.errors import InvalidInputError
 from surefoot.problems import ALL
 from surefoot.studies import benchmark_report as report
+from surefoot.studies import benchmark_runner as runner
 from surefoot.studies.benchmark import AGAIN, MAX_TOGETHER, Run, advance, begin, distances, plan
 from surefoot.studies.benchmark_runner import load, resume, run, save
 
@@ -107,6 +108,42 @@ def test_the_checkpoint_of_another_study_is_not_taken_for_ours(tmp_path):
     (tmp_path / f"{group.name}.npz").rename(tmp_path / f"{other.name}.npz")
     with pytest.raises(InvalidInputError, match="another --out"):
         resume(other, tmp_path)
+
+
+class OutOfMemoryError(RuntimeError):
+    """As PyTorch calls its own."""
+
+
+def test_a_group_without_memory_is_tried_again_with_fewer_beside_it(tmp_path, monkeypatch):
+    groups = small(policies=("EI", "PI", "ScaledEI"), together=False, n_max=12)
+    inside, crowded = [], []
+
+    def scarce(group, state, *args, **kwargs):
+        inside.append(group)
+        try:
+            time.sleep(0.05)  # until the others have begun
+            crowded.append(len(inside))
+            if len(inside) > 1:
+                raise OutOfMemoryError
+            return advance(group, state, *args, **kwargs)
+        finally:
+            inside.remove(group)
+
+    monkeypatch.setattr(runner, "advance", scarce)
+    with ThreadPoolExecutor(3) as pool:
+        assert run(groups, tmp_path, "cpu", pool, 3)
+    assert max(crowded) > 1
+    for group in groups:
+        np.testing.assert_array_equal(resume(group, tmp_path).X, advance(group, begin(group), "cpu").X)
+
+
+def test_a_group_without_memory_for_itself_alone_is_an_error(tmp_path, monkeypatch):
+    def scarce(*args, **kwargs):
+        raise OutOfMemoryError
+
+    monkeypatch.setattr(runner, "advance", scarce)
+    with ThreadPoolExecutor(2) as pool, pytest.raises(InvalidInputError, match="fewer --seeds"):
+        run(small(together=False), tmp_path, "cpu", pool, 2)
 
 
 def test_seeds_are_added_to_those_of_an_earlier_run():

@@ -101,20 +101,33 @@ def run(
 ) -> bool:
     """Advance every group to its end, checkpoints in `folder`; False if the time limit came first.
 
+    A group that finds too little memory on the GPU is tried again later, with fewer groups beside it.
+
     Interrupted (KeyboardInterrupt) it lets the slices under way end, which workers do within a step, and keeps them.
     """
     folder.mkdir(parents=True, exist_ok=True)
     began = time.monotonic()
     states = {group: resume(group, folder) for group in groups}
     waiting = deque(group for group in groups if states[group].n < group.n_max)
-    running: dict[Future[State], Group] = {}
+    running: dict[Future[State | None], Group] = {}
     total = sum(len(group.runs) * group.n_max for group in groups)
 
-    def collect(finished: set[Future[State]]) -> None:
+    def collect(finished: set[Future[State | None]]) -> None:
+        nonlocal n_workers
+        alone = len(running) == 1
         for future in finished:
-            group = running.pop(future)
-            states[group] = future.result()
-            save(group, states[group], folder)
+            group, state = running.pop(future), future.result()
+            if state is None:
+                if alone:
+                    raise InvalidInputError(
+                        f"expected memory for {len(group.runs)} runs of {states[group].n} evaluations on {device}; "
+                        "got too little; try fewer --seeds or --policy at a time"
+                    )
+                n_workers = max(1, n_workers - 1)
+                waiting.append(group)
+                continue
+            states[group] = state
+            save(group, state, folder)
             if states[group].n < group.n_max:
                 waiting.appendleft(group)  # finish what is begun
         done = sum(len(group.runs) * min(states[group].n, group.n_max) for group in groups)
@@ -152,9 +165,19 @@ def _left(groups: Sequence[Group], states: dict[Group, State], n_workers: int) -
 _interrupted = False
 
 
-def advance_slice(group: Group, state: State, device: str, seconds: float) -> State:
-    """`advance` in a worker: ends early, with what it has, when Ctrl-C reached the worker too."""
-    return advance(group, state, device, seconds, stop=lambda: _interrupted)
+def advance_slice(group: Group, state: State, device: str, seconds: float) -> State | None:
+    """`advance` in a worker: ends early, with what it has, when Ctrl-C reached the worker too.
+
+    None: the GPU's memory, which other workers use too, was not enough.
+    """
+    try:
+        return advance(group, state, device, seconds, stop=lambda: _interrupted)
+    except Exception as error:
+        if type(error).__name__ != "OutOfMemoryError":  # PyTorch's, which need not be installed
+            raise
+        return None
+    finally:
+        backend.release_gpu()
 
 
 def _prepare_worker(n_processes: int) -> None:
