@@ -15,11 +15,9 @@ from benchmarks.regret.scores import Scores, names, ranks
 TARGETS = np.arange(1.0, -8.01, -0.2)  # log10 distances
 
 
-def _colour(name: str, variants: list[str]) -> Any:
-    """One a library, in every panel the same; variants of surefoot in greys."""
-    if name in LIBRARIES:
-        return "black" if name == OURS else f"C{list(LIBRARIES).index(name) - 1}"
-    return str(0.35 + 0.4 * variants.index(name) / max(1, len(variants)))
+def _colour(name: str) -> str:
+    """One a library, in every panel the same."""
+    return "black" if name == OURS else f"C{list(LIBRARIES).index(name) - 1}"
 
 
 def reached(distances: np.ndarray, n: int) -> np.ndarray:
@@ -57,14 +55,13 @@ def ecdf(runs: Sequence[Run], out: Path) -> None:
     if not panels:
         return
     figure, axes = _grid(len(panels))
-    variants = sorted({run.case.library for run in runs} - set(LIBRARIES))
     for (suite, d), axis in zip(panels, axes, strict=True):
         here = [run for run in good if (run.case.suite, run.d) == (suite, d)]
         for name in names(here, suite):
             mine = [run for run in here if run.case.library == name]
             n = min(run.case.n for run in mine)
             share = np.mean([reached(run.distances[:n], n) for run in mine], axis=0)
-            axis.plot(np.arange(1, n + 1) / d, share, label=name, color=_colour(name, variants), lw=1.3)
+            axis.plot(np.arange(1, n + 1) / d, share, label=name, color=_colour(name), lw=1.3)
         axis.axvline(10.0, color="0.8", lw=0.8, zorder=0)  # the end of the design
         axis.set(
             title=f"{suite}, d = {d}",

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.regret import figures, spreadsheets
-from benchmarks.regret.libraries import OURS, parse
+from benchmarks.regret import figures, spreadsheets, variants
+from benchmarks.regret.libraries import OURS, is_peer, parse
 from benchmarks.regret.runner import Run
 from benchmarks.regret.scores import (
     CHECKPOINTS,
@@ -106,9 +106,10 @@ def _ranks(tables: dict[int, Scores], libraries: Sequence[str], full: Sequence[s
 
 
 def _suite(runs: Sequence[Run], suite: str) -> tuple[list[str], dict[int, list[PairedTest]], dict[int, Scores]]:
-    libraries, sizes = names(runs, suite), checkpoints(runs, suite)
+    everybody, sizes = names(runs, suite), checkpoints(runs, suite)
+    libraries = [name for name in everybody if name == OURS or is_peer(name)]
     tables = {n: scores(runs, suite, n) for n in sizes}
-    found = {n: paired_tests(table, libraries) for n, table in tables.items()}
+    found = {n: paired_tests(table, everybody) for n, table in tables.items()}
     at = " / ".join(map(str, sizes))
     lines = [f"## {suite}", "", f"{MEANING[suite]}, at n = {at}.", ""]
     present = [p for p in SUITES[suite].problems if any(p in table for table in tables.values())]
@@ -136,9 +137,12 @@ def _suite(runs: Sequence[Run], suite: str) -> tuple[list[str], dict[int, list[P
     if any(found.values()):
         lines += ["Problems on which surefoot is significantly better / neither / significantly worse (5 %):", ""]
         lines += _counts(found, libraries)
+    others = [name for name in everybody if name not in libraries]
+    if others:
+        lines += [variants.explanation(tables, full), "", *_table(variants.HEAD, variants.rows(tables, others, full))]
     lines += ["Seconds of a run, mean: by the clock, less those of the objective; and of CPU, in all:", ""]
     rows = []
-    for name in libraries:
+    for name in everybody:
         mine = [r for r in runs if r.case.suite == suite and r.case.library == name and not r.error]
         if mine:
             wall, cpu = (np.mean([getattr(r, which) for r in mine]) for which in ("overhead_s", "cpu_s"))
@@ -192,6 +196,7 @@ def write(runs: Sequence[Run], out: Path, commands: Sequence[str]) -> str:
     text = "\n".join([*_heading(runs, commands), *_worse(shown), *_errors(runs), *sections])
     write_whole(out / "table.md", text)
     spreadsheets.write(runs, found, out)
-    figures.ecdf(runs, out)
-    figures.rank_plot(runs, tables, out)
+    libraries = [run for run in runs if run.case.library == OURS or is_peer(run.case.library)]
+    figures.ecdf(libraries, out)
+    figures.rank_plot(libraries, tables, out)
     return text
