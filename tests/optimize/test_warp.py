@@ -24,6 +24,19 @@ def test_a_smooth_bowl_is_not():
     assert result.history.warmth.warp == (0,)
 
 
+def test_above_200_evaluations_some_of_them_decide():
+    f = problems.get("GPR")
+    rng = np.random.default_rng(0)
+    X = np.asarray(f.lower) + rng.random((300, 2)) * (np.asarray(f.upper) - np.asarray(f.lower))
+    optimizer = Optimizer(f.bounds, n_init=1)
+    for x in X[:290]:  # most fail: the few successes must be among those that decide
+        optimizer.tell_failure(x, "no")
+    for x in X[290:]:
+        optimizer.tell(x, float(f(x)))
+    optimizer.tell(optimizer.ask(), 5.0)
+    assert optimizer.history.warmth.warp[0] > 0
+
+
 def test_noise_that_a_warp_would_draw_out_forbids_it():
     f = problems.get("GPR")
     rng = np.random.default_rng(0)

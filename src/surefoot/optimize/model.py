@@ -11,7 +11,7 @@ import numpy as np
 
 from surefoot.backend import Array, like, namespace, to_host
 from surefoot.failures.registry import FAILURE_MODELS, MAX_LABELS, Link
-from surefoot.gp.fit import N_RANDOM_STARTS, Fit, FitState, fit, is_cold, is_healthy
+from surefoot.gp.fit import N_RANDOM_STARTS, SUBSET, Fit, FitState, fit, is_cold, is_healthy
 from surefoot.gp.kernels import SE, get_kernel
 from surefoot.gp.likelihood import Data, make_data
 from surefoot.gp.likelihood import select_runs as select_data
@@ -167,7 +167,8 @@ def _fit_objective(runs: Runs, settings: Settings, warmth: Warmth, uniforms: Arr
     known = state if len(warmth.warp) == R else None
     L = len(LEVELS)
     every = like(np.repeat(np.arange(R), L), reference)
-    X, y, ok, pending = (np.repeat(a, L, axis=0) for a in (runs.X, runs.y, runs.ok, runs.pending))
+    few = _some_successes(runs)
+    X, y, ok, pending = (np.repeat(a, L, axis=0) for a in (few.X, few.y, few.ok, few.pending))
     tiled = Runs(X, y, ok, pending, runs.run_ids * L)
     # the levels compete by short searches from the last optimum; the winner then gets its cold one
     state = None if known is None else FitState(known.theta[every], known.inv_hessian[every], n)
@@ -177,9 +178,21 @@ def _fit_objective(runs: Runs, settings: Settings, warmth: Warmth, uniforms: Arr
     cost = to_host(tried.result.nll) + tiled.ok.sum(axis=1) * np.log(tried.scale[:, 0]) - slopes.sum(axis=1)
     cost = np.where(_noise_sd(tried, settings) > MAX_WARPED_NOISE * tried.warp.s[:, 0], np.inf, cost)
     levels = np.argmin(np.where(np.isnan(cost), np.inf, cost).reshape(R, L), axis=1)
-    if known is not None:
+    if known is not None or few is not runs:
         return _fit_at(runs, settings, levels, known, uniforms, reference)
     return tried.select(np.arange(R) * L + levels, levels, reference)
+
+
+def _some_successes(runs: Runs) -> Runs:
+    """At most SUBSET evaluations of each run, successes before failures, evenly through the history."""
+    if runs.X.shape[1] <= SUBSET:
+        return runs
+    order = np.argsort(~runs.ok, axis=1, kind="stable")
+    last = np.maximum(runs.ok.sum(axis=1), SUBSET)[:, None] - 1
+    kept = np.take_along_axis(order, np.rint(np.linspace(0.0, 1.0, SUBSET) * last).astype(int), axis=1)
+    X = np.take_along_axis(runs.X, kept[..., None], axis=1)
+    y, ok = (np.take_along_axis(a, kept, axis=1) for a in (runs.y, runs.ok))
+    return replace(runs, X=X, y=y, ok=ok, seen=None)
 
 
 def _noise_sd(tried: _Objective, settings: Settings) -> np.ndarray:
