@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from surefoot.errors import InvalidInputError
-from surefoot.inference.infer import Plan, infer
+from surefoot.inference.infer import Plan, beyond_intervals, infer
 from surefoot.inference.plots import plot_posterior, save_plots
-from surefoot.inference.result import NAMES, Inference
+from surefoot.inference.result import NAMES, Inference, Interval
 from surefoot.optimize.history import History
 
 TINY = Plan(n_evals=5, n_init=4)
@@ -110,3 +110,13 @@ def test_settings_that_make_no_sense_are_refused(small_patient, change, message)
 def test_the_names_are_those_of_the_bounds(inferred):
     assert NAMES == ("f_L", "f_S", "xi")
     assert len(inferred.bounds) == 3
+
+
+def test_a_best_fit_outside_its_own_interval_is_said():
+    inside = Interval("f_L", 3.2e5, 7e3, 3.2e5, 3.06e5, 3.3e5, 0.9, False)
+    beside = Interval("f_S", 6e4, 1e3, 6e4, 5.9e4, 6.1e4, 0.9, False)
+    far = Interval("xi", 2.6038, 0.0006, 2.6038, 2.6028, 2.6049, 0.9, False)
+    notes = beyond_intervals((3.174e5, 6.15e4, 2.5971), (inside, beside, far))
+    assert len(notes) == 1
+    assert "xi" in notes[0]
+    assert "2.5971" in notes[0]

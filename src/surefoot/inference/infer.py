@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 import platform
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from importlib import metadata
@@ -31,7 +31,7 @@ from surefoot.gp.posterior import moments
 from surefoot.inference.loss import Loss
 from surefoot.inference.objective import Objective, as_losses, best_of, settings_for, vector_of
 from surefoot.inference.posterior import Pool, sample_posterior
-from surefoot.inference.result import NAMES, Inference, Posterior, Residual, Vector
+from surefoot.inference.result import NAMES, Inference, Interval, Posterior, Residual, Vector
 from surefoot.inference.signals import Signals
 from surefoot.optimize.history import Evaluation, History
 from surefoot.optimize.minimize import minimize
@@ -123,7 +123,12 @@ def infer(
         posterior=sampled,
         versions=_versions(),
         duration_s=time.perf_counter() - start,
-        notes=(*data.notes, *notes, *_warnings(estimate, residuals, data)),
+        notes=(
+            *data.notes,
+            *notes,
+            *_warnings(estimate, residuals, data),
+            *(beyond_intervals(estimate, sampled.intervals) if sampled is not None else ()),
+        ),
     )
 
 
@@ -241,6 +246,20 @@ def _warnings(estimate: Vector, residuals: tuple[Residual, ...], data: Signals) 
                 "check units, timing (t = 0 is the onset of ejection) and the inflow"
             )
     return notes
+
+
+def beyond_intervals(estimate: Sequence[float], intervals: Sequence[Interval]) -> list[str]:
+    """Notes where the best fit lies a standard deviation or more outside its own interval.
+
+    The loss has jumps in xi, where vessels of the trees come and go: the search may have ended beside one, and an
+    emulator then follows the wrong side.
+    """
+    return [
+        f"the best fit of {interval.name}, {value:g}, is outside its interval, {interval.low:g} to {interval.high:g}; "
+        "the search has not found the least loss, or the emulator does not follow it there; more simulations (n_evals)"
+        for value, interval in zip(estimate, intervals, strict=True)
+        if max(interval.low - value, value - interval.high) > interval.sd
+    ]
 
 
 def _versions() -> dict[str, str]:
