@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.regret.suites import Objective
+from surefoot.errors import UnknownNameError
 
 Adapter = Callable[[Objective, np.ndarray, int, int], Any]
 
@@ -26,16 +27,27 @@ def random(f: Objective, design: np.ndarray, n: int, seed: int) -> None:
         f(x)
 
 
+def find_constant(path: str) -> tuple[Any, str, Any]:
+    """Module, name and value of a constant of surefoot, such as gp.fit.MIN_LAM."""
+    module, _, name = path.rpartition(".")
+    try:
+        place = importlib.import_module(f"surefoot.{module}")
+        return place, name, getattr(place, name)
+    except (ImportError, AttributeError):
+        raise UnknownNameError(
+            f"expected a constant of a module of surefoot; got {path!r}; try gp.fit.MIN_LAM"
+        ) from None
+
+
 @contextmanager
 def constants(values: Mapping[str, Any]) -> Iterator[None]:
     """Other values, for a while, of constants of surefoot: {"gp.fit.MIN_LAM": 1e-8}."""
     before = []
     try:
         for path, value in values.items():
-            module, _, name = path.rpartition(".")
-            place = importlib.import_module(f"surefoot.{module}")
-            before.append((place, name, getattr(place, name)))
-            setattr(place, name, type(before[-1][-1])(value))
+            place, name, known = find_constant(path)
+            before.append((place, name, known))
+            setattr(place, name, type(known)(value))
         yield
     finally:
         for place, name, value in before:

@@ -58,19 +58,9 @@ def parse(name: str) -> tuple[str, dict[str, Any]]:
         settings[key.strip()] = _number_or_text(value.strip())
     if library == OURS:
         Settings.of(**{key: value for key, value in settings.items() if "." not in key})
-        _check_constants([key for key in settings if "." in key])
+        for path in (key for key in settings if "." in key):
+            adapters.find_constant(path)
     return library, settings
-
-
-def _check_constants(paths: list[str]) -> None:
-    for path in paths:
-        module, _, constant = path.rpartition(".")
-        try:
-            getattr(importlib.import_module(f"{OURS}.{module}"), constant)
-        except (ImportError, AttributeError):
-            raise UnknownNameError(
-                f"expected a constant of a module of {OURS}; got {path!r}; try gp.fit.MIN_LAM"
-            ) from None
 
 
 def _number_or_text(value: str) -> float | str:

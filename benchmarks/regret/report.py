@@ -139,7 +139,8 @@ def _suite(runs: Sequence[Run], suite: str) -> tuple[list[str], dict[int, list[P
         lines += _counts(found, libraries)
     others = [name for name in everybody if name not in libraries]
     if others:
-        lines += [variants.explanation(tables, full), "", *_table(variants.HEAD, variants.rows(tables, others, full))]
+        rows = variants.rows(tables, found, others, full)
+        lines += [variants.explanation(tables, full), "", *_table(variants.HEAD, rows)]
     lines += ["Seconds of a run, mean: by the clock, less those of the objective; and of CPU, in all:", ""]
     rows = []
     for name in everybody:

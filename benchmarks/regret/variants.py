@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from benchmarks.regret.libraries import OURS
-from benchmarks.regret.scores import PairedTest, Scores, paired_tests, ranks
+from benchmarks.regret.scores import PairedTest, Scores, ranks
 
 HEAD = ("variant", "n", "pairs", "mean difference", "default better / neither / worse", "where it matters most", "rank")
 EXPLANATION = (
@@ -17,16 +17,18 @@ EXPLANATION = (
 )
 
 
-def rows(tables: dict[int, Scores], variants: Sequence[str], field: Sequence[str]) -> list[list[str]]:
-    """One row for each variant and number of evaluations; field: the libraries to rank among."""
-    found = []
+def rows(
+    tables: dict[int, Scores], found: dict[int, list[PairedTest]], variants: Sequence[str], field: Sequence[str]
+) -> list[list[str]]:
+    """One row for each variant and number of evaluations, from its tests; field: the libraries to rank among."""
+    lines = []
     for variant in variants:
         for n, table in tables.items():
-            tested = [test for test in paired_tests(table, [OURS, variant]) if test.library == variant]
+            tested = [test for test in found[n] if test.library == variant]
             if tested:
                 place = ranks(table, [*field, variant])[variant]
-                found.append([variant.partition(":")[2], str(n), *_cells(tested), f"{np.mean(place):.2f}"])
-    return found
+                lines.append([variant.partition(":")[2], str(n), *_cells(tested), f"{np.mean(place):.2f}"])
+    return lines
 
 
 def _cells(tested: Sequence[PairedTest]) -> list[str]:

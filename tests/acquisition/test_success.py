@@ -6,6 +6,7 @@ from scipy import stats
 
 from surefoot.acquisition import registry
 from surefoot.acquisition.registry import PAPER_POLICIES, policy_at
+from surefoot.failures.classification import label_data
 from surefoot.failures.label_regression import failure_model
 from surefoot.gp.kernels import KERNELS
 from surefoot.gp.posterior import moments
@@ -21,7 +22,7 @@ def labels(R=1, n=40, d=2, kernel=KERNELS["se"], seed=0):
     X = np.stack([latin_hypercube(n, d, generator(seed, r, 0)) for r in range(R)])
     failed = (X[..., 0] > 0.6).astype(float)
     uniforms = np.stack([generator(seed, r, 1).random((4, d + 1)) for r in range(R)])
-    post, _ = failure_model(X, failed, None, kernel, uniforms, None)
+    post, _ = failure_model(label_data(X, failed, None), kernel, uniforms, None)
     return X, failed, post
 
 
@@ -161,8 +162,8 @@ def test_labels_of_rows_not_seen_do_not_count(kernel):
     uniforms = generator(0, 0, 1).random((1, 4, 3))
     seen = np.ones((1, 40))
     seen[0, 30:] = 0.0
-    masked, _ = failure_model(X, failed, seen, kernel, uniforms, None)
-    plain, _ = failure_model(X[:, :30], failed[:, :30], None, kernel, uniforms, None)
+    masked, _ = failure_model(label_data(X, failed, seen), kernel, uniforms, None)
+    plain, _ = failure_model(label_data(X[:, :30], failed[:, :30], None), kernel, uniforms, None)
     x = np.random.default_rng(10).random((1, 30, 2))
     np.testing.assert_allclose(log_p(masked, x), log_p(plain, x), rtol=1e-4, atol=1e-4)
 
@@ -172,6 +173,6 @@ def test_labels_of_rows_not_seen_do_not_count(kernel):
 def test_labels_that_are_all_alike_give_finite_probabilities(kernel, share):
     X = np.random.default_rng(11).random((1, 12, 2))
     uniforms = generator(0, 0, 1).random((1, 4, 3))
-    post, _ = failure_model(X, np.full((1, 12), share), None, kernel, uniforms, None)
+    post, _ = failure_model(label_data(X, np.full((1, 12), share), None), kernel, uniforms, None)
     p = np.exp(log_p(post, np.random.default_rng(12).random((1, 20, 2))))
     assert (p < 0.5).all() if share else (p > 0.5).all()

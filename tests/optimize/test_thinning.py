@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from surefoot import Optimizer
+from surefoot.failures.classification import label_data
 from surefoot.failures.registry import FAILURE_MODELS, MAX_LABELS
 from surefoot.gp.kernels import get_kernel
 from surefoot.gp.posterior import moments
@@ -65,7 +66,7 @@ def test_the_map_of_the_kept_labels_is_that_of_all(name):
     kernel = get_kernel("se")
 
     def wrong_side(X, failed):
-        post, _ = model.fit(X, failed.astype(float), None, kernel, uniforms, None, n_history=450)
+        post, _ = model.fit(label_data(X, failed.astype(float), None), kernel, uniforms, None, n_history=450)
         log_p, _, _ = model.link(*moments(post, at))
         return float(((log_p > np.log(0.5)) != (at[..., 0] <= 0.45)).mean())
 

@@ -331,6 +331,11 @@ def fit_classifier(
     return Fit(theta, result.f[:, 0], raised, FitState(theta, H, n_cold)), recall.nearest(theta[:, None], None)
 
 
+def label_data(X: Array, failed: Array, seen: Array | None) -> Data:
+    """Labels +1 (failed) and -1 of points X; `failed` is 1.0 or 0.0, `seen` masks those evaluated (None: all)."""
+    return make_data(X, 2.0 * failed - namespace(X).ones_like(failed), seen)
+
+
 Condition = Callable[[Data, Array, Kernel, "Array | None"], Posterior]
 """(data, theta, kernel, start or None) -> the latent posterior."""
 
@@ -339,16 +344,9 @@ def classifier(approximate: Approximation, condition: Condition, max_s2: float) 
     """The failure model of an approximation."""
 
     def failure_model(
-        X: Array,
-        failed: Array,
-        seen: Array | None,
-        kernel: Kernel,
-        uniforms: Array,
-        state: FitState | None,
-        n_history: int | None = None,
+        data: Data, kernel: Kernel, uniforms: Array, state: FitState | None, n_history: int | None = None
     ) -> tuple[Posterior, Fit]:
         """Latent posterior of the labels; arguments as those of label_regression.failure_model."""
-        data = make_data(X, 2.0 * failed - namespace(X).ones_like(failed), seen)
         result, start = fit_classifier(approximate, data, kernel, max_s2, uniforms, state, n_history)
         return condition(data, result.theta, kernel, start), result
 

@@ -4,7 +4,7 @@ P(success) = Phi(0 | h_hat, s_h^2) [NH18, Eq. 10]. Hyperparameters by maximum li
 objective, noise included: labels that contradict each other at close quarters are then noise, not structure.
 Up to 100 evaluations at every step, then each time they have grown by 2 %: one label more among hundreds moves the
 posterior, which always has them all, but not its length scales.
-Shapes    X (R, n, d), failed and seen (R, n).
+Shapes    those of `Data`: X (R, n, d), labels and mask (R, n).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from surefoot.backend import Array, namespace
 from surefoot.failures.classification import subset
 from surefoot.gp.fit import SUBSET, Fit, FitState, fit, is_cold
 from surefoot.gp.kernels import Kernel
-from surefoot.gp.likelihood import make_data
+from surefoot.gp.likelihood import Data
 from surefoot.gp.posterior import Posterior, condition
 from surefoot.numerics.normal import log_pi
 
@@ -28,26 +28,16 @@ def is_due(n: int, state: FitState | None) -> bool:
 
 
 def failure_model(
-    X: Array,
-    failed: Array,
-    seen: Array | None,
-    kernel: Kernel,
-    uniforms: Array,
-    state: FitState | None,
-    n_history: int | None = None,
+    data: Data, kernel: Kernel, uniforms: Array, state: FitState | None, n_history: int | None = None
 ) -> tuple[Posterior, Fit]:
-    """Posterior of the labels; `failed` is 1.0 or 0.0, `seen` masks the rows that were evaluated (None: all).
-
-    n_history: evaluations so far, if X holds only some of them.
-    """
-    labels = 2.0 * failed - namespace(X).ones_like(failed)
-    data = make_data(X, labels if seen is None else labels * seen, seen)
-    n_history = X.shape[1] if n_history is None else n_history
+    """Posterior of the labels (classification.label_data). n_history: evaluations so far, if data hold only some."""
+    n = data.X.shape[1]
+    n_history = n if n_history is None else n_history
     if state is not None and not is_due(n_history, state):
-        unknown = namespace(X).full_like(state.theta[:, 0], float("nan"))
+        unknown = namespace(data.X).full_like(state.theta[:, 0], float("nan"))
         return condition(data, state.theta, kernel), Fit(state.theta, unknown, unknown != unknown, state)
     result = fit(
-        data if X.shape[1] <= SUBSET else subset(data),  # length scales of a map do not need every point
+        data if n <= SUBSET else subset(data),  # length scales of a map do not need every point
         kernel,
         estimate_noise=True,
         uniforms=uniforms,

@@ -101,8 +101,6 @@ def cold_starts(d: int, uniforms: Array) -> Array:
 def _cost(theta: Array, data: Data, kernel: Kernel, prior: Prior, gradient: bool = True) -> tuple[Array, Array]:
     """What is minimized: the negative log likelihood and the prior's penalty."""
     nll, slope = negative_log_likelihood(theta, data, kernel, gradient)
-    if prior is no_prior:
-        return nll, slope
     penalty, more = prior(theta)
     xp = namespace(theta)
     return nll + penalty, xp.where(xp.isfinite(nll)[..., None], slope + more, 0.0)

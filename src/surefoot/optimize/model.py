@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from surefoot.backend import Array, like, namespace, to_host
+from surefoot.failures.classification import label_data
 from surefoot.failures.registry import FAILURE_MODELS, MAX_LABELS, Link
 from surefoot.gp.fit import N_RANDOM_STARTS, SUBSET, Fit, FitState, fit, is_cold, is_healthy
 from surefoot.gp.kernels import SE, get_kernel
@@ -108,10 +109,13 @@ def fit_model(runs: Runs, settings: Settings, warmth: Warmth, generators: Genera
         X_labels, seen = runs.X, runs.seen
         if runs.X.shape[1] > MAX_LABELS:
             X_labels, failed, seen = _thinned(runs, failed, state, model.keeps(runs.X.shape[1]))
-        failures, failure_fit = model.fit(
+        labels = label_data(
             like(X_labels, reference),
             like(failed.astype(float), reference),
             None if seen is None else like(seen.astype(float), reference),
+        )
+        failures, failure_fit = model.fit(
+            labels,
             SE,  # whatever the objective's: regions that fail have smooth borders, and few labels must do
             uniforms[:, 1],
             state,

@@ -10,7 +10,7 @@ import numpy as np
 
 from surefoot.studies.benchmark import AGAIN, NO_KERNEL, Group, State, distances
 from surefoot.studies.benchmark_figures import draw_labels, draw_traces
-from surefoot.studies.label_tables import agreements, markdown, write_label_tables
+from surefoot.studies.label_tables import agreements, markdown, one_table, write_label_tables
 from surefoot.studies.paper import EVALUATIONS
 from surefoot.studies.statistics import Comparison, Distances, compare, labels
 
@@ -89,7 +89,8 @@ def _more_seeds(five: Tests, all_seeds: Tests, n_seeds: int) -> str:
         counts = [sum(map(abs, some.values())) for some in (few, many)]
         rows.append([key[0], str(key[1]), f"{counts[0]} of {len(few)}", str(kept), f"{counts[1]} of {len(many)}",
                      *(some.get(key, "") for some in equal)])  # fmt: skip
-    return f"## {n_seeds} seeds instead of 5\n\n" + markdown(rows) + "\n"
+    title = f"# {n_seeds} seeds instead of 5\n\n"
+    return title + markdown(rows) + "\n" + "\n".join(one_table(*key, table) for key, table in all_seeds.items()) + "\n"
 
 
 def _control(found: dict[str, Distances]) -> str:

@@ -76,7 +76,7 @@ def write_label_tables(tests: Tests, folder: Path) -> str:
                 agrees = "" if theirs is None else int(ours[0] == theirs)
                 other = "" if theirs is None else theirs
                 writer.writerow([kernel, n, *key, f"{test.difference:.4f}", f"{test.p:.3g}", *ours, other, agrees])
-    text = _summary(tests) + "\n" + "\n".join(_one_table(*key, table) for key, table in tests.items())
+    text = _summary(tests) + "\n" + "\n".join(one_table(*key, table) for key, table in tests.items())
     (folder / "labels.md").write_text(text, encoding="utf-8")
     return text
 
@@ -114,7 +114,8 @@ def _interval(share: Agreement) -> str:
     return f"{100 * share.share:.0f} % [{100 * share.low:.0f}, {100 * share.high:.0f}]"
 
 
-def _one_table(kernel: str, n: int, table: Mapping[tuple[str, str], Comparison]) -> str:
+def one_table(kernel: str, n: int, table: Mapping[tuple[str, str], Comparison]) -> str:
+    """One table of labels beside the paper's, with its heading."""
     paper = paper_labels().get((kernel, n))
     note = "" if paper is None else " Bold: the paper's label, in brackets, differs."
     title = f"## {KERNEL_NAMES.get(kernel, kernel)}, n = {n}\n\nScaledEI against each policy.{note}\n\n"
