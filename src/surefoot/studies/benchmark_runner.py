@@ -11,6 +11,7 @@ import math
 import os
 import shutil
 import signal
+import statistics
 import subprocess
 import tempfile
 import time
@@ -149,16 +150,20 @@ def run(
 
 
 def _left(groups: Sequence[Group], states: dict[Group, State], n_workers: int) -> float:
-    """Seconds left, if a step costs in proportion to n^2: between the growth of its screening and of its refit."""
+    """Seconds left, at each group's own pace; at that of the others for one that has not begun."""
 
     def work(group: Group, n: int) -> float:
-        return len(group.runs) * (float(n) ** 3 - (10.0 * group.d) ** 3)
+        """Of the steps up to n, each of which costs 1 + (n / 500)^2: twice as much at n = 500 as at first."""
+        return sum(sign * (end + end**3 / (3.0 * 500.0**2)) for sign, end in ((1.0, n), (-1.0, 10.0 * group.d)))
 
-    done = sum(work(group, states[group].n) for group in groups)
-    if done <= 0.0:
+    begun = [group for group in groups if states[group].n > 10 * group.d and states[group].seconds > 0.0]
+    if not begun:
         return math.nan
-    rate = sum(states[group].seconds for group in groups) / done
-    own = [rate * max(0.0, work(group, group.n_max) - work(group, states[group].n)) for group in groups]
+    pace = {group: states[group].seconds / work(group, states[group].n) for group in begun}
+    usual = statistics.median(pace.values())
+    own = [
+        pace.get(group, usual) * max(0.0, work(group, group.n_max) - work(group, states[group].n)) for group in groups
+    ]
     return max(max(own), sum(own) / n_workers)
 
 
