@@ -5,7 +5,7 @@ import pytest
 
 from surefoot.backend import sq_distances
 from surefoot.errors import UnknownNameError
-from surefoot.gp.kernels import KERNELS, get_kernel
+from surefoot.gp.kernels import KERNELS, get_kernel, per_run
 
 each_kernel = pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS.keys())
 R2 = np.concatenate([[0.0], np.logspace(-12, 4, 200)])
@@ -74,3 +74,27 @@ def test_a_kernel_is_found_by_its_name(kernel):
 def test_an_unknown_kernel_is_refused_with_the_names_there_are():
     with pytest.raises(UnknownNameError, match="'se'"):
         get_kernel("cubic")
+
+
+def test_runs_with_kernels_of_their_own_get_what_each_kernel_gives():
+    own = [KERNELS["se"], KERNELS["matern52"], KERNELS["se"]]
+    r2 = np.random.default_rng(0).random((3, 2, 4))
+    both = per_run(own).value_and_slope(r2.copy())
+    expected = [kernel.value_and_slope(r2[r].copy()) for r, kernel in enumerate(own)]
+    np.testing.assert_array_equal(both, np.swapaxes(expected, 0, 1))
+    np.testing.assert_array_equal(per_run(own).value(r2.copy()), both[0])
+
+
+@pytest.mark.parametrize("runs", [np.array([1, 2]), slice(1, 3)], ids=["indices", "slice"])
+def test_some_of_the_runs_keep_their_kernels(runs):
+    r2 = np.random.default_rng(0).random((2, 3))
+    part = per_run([KERNELS["se"], KERNELS["matern52"], KERNELS["se"]]).select(runs)
+    np.testing.assert_array_equal(
+        part.value(r2.copy()), [KERNELS["matern52"].value(r2[0].copy()), KERNELS["se"].value(r2[1].copy())]
+    )
+
+
+@each_kernel
+def test_runs_with_one_kernel_share_it(kernel):
+    assert per_run([kernel, kernel]) is kernel
+    assert per_run([KERNELS["se"], kernel, kernel]).select(np.array([1, 2])) is kernel

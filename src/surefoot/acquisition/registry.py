@@ -15,7 +15,7 @@ from surefoot.acquisition import entropy
 from surefoot.acquisition.improvement import Partials, log_ei, log_pi, log_scaled_ei
 from surefoot.acquisition.naive import mn
 from surefoot.acquisition.optimistic import KAPPA, lcb
-from surefoot.backend import Array, namespace
+from surefoot.backend import Array, like, namespace
 from surefoot.errors import InvalidInputError, UnknownNameError
 from surefoot.gp.posterior import Posterior, moments
 from surefoot.numerics.designs import Generators, draw, kronecker
@@ -106,9 +106,11 @@ def _prepare_mes_r(step: Step) -> Score:
     _, n, d = step.post.X.shape
     D, S = 500, entropy.N_SAMPLES
     frequencies = draw(step.generators, lambda rng: rng.standard_normal((D, d)), x)
-    if step.post.kernel.name == "matern52":  # its spectrum is Student's t with 5 degrees of freedom
-        chi2 = draw(step.generators, lambda rng: rng.chisquare(5.0, (D, 1)), x)
-        frequencies = frequencies / namespace(x).sqrt(chi2 / 5.0)
+    # Matern's spectrum is Student's t with 5 degrees of freedom; drawn for every run, so that all draw alike
+    chi2 = draw(step.generators, lambda rng: rng.chisquare(5.0, (D, 1)), x)
+    kernels = step.post.kernel.of_runs or (step.post.kernel,) * x.shape[0]
+    is_matern = like([[[kernel.name == "matern52"]] for kernel in kernels], x)
+    frequencies = namespace(x).where(is_matern, frequencies / namespace(x).sqrt(chi2 / 5.0), frequencies)
     phases = draw(step.generators, lambda rng: rng.uniform(0.0, 2.0 * math.pi, (1, D)), x)
     weights = draw(step.generators, lambda rng: rng.standard_normal((D, S)), x)
     noise = draw(step.generators, lambda rng: rng.standard_normal((n, S)), x)

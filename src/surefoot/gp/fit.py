@@ -156,7 +156,7 @@ def _cold(
     rows = like(range(starts.shape[0]), starts)[:, None]
 
     def objective(theta: Array, runs: Array | None) -> tuple[Array, Array]:
-        return _cost(theta, select_runs(data, runs), kernel, prior)
+        return _cost(theta, select_runs(data, runs), kernel.select(runs), prior)
 
     result = minimize_box(
         objective,
@@ -238,7 +238,7 @@ def fit(
 
     def optimize() -> BoxResult:
         return minimize_box(
-            lambda t, runs: _cost(t, select_runs(data, runs), kernel, prior),
+            lambda t, runs: _cost(t, select_runs(data, runs), kernel.select(runs), prior),
             take_start(theta, best)[:, None],
             take_start(lower, best)[:, None],
             take_start(upper, best)[:, None],

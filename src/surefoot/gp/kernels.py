@@ -2,16 +2,17 @@
 
 Purpose  A kernel is two formulas: the correlation k(r2), with k(0) = 1, and its slope dk/dr2. The scale sigma_f^2,
          the length scales and every chain rule live elsewhere, once for all kernels.
-Shapes   elementwise; `r2` is destroyed (these arrays are the largest ones of a fit).
+Shapes   elementwise; `r2` is destroyed (these arrays are the largest ones of a fit). Where the runs of a batch have
+         kernels of their own (`per_run`), the first axis of `r2` is that of the runs.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from surefoot.backend import Array, namespace
+from surefoot.backend import Array, namespace, to_host
 from surefoot.errors import UnknownNameError
 
 _SQRT5 = math.sqrt(5.0)
@@ -24,6 +25,15 @@ class Kernel:
     name: str
     value: Callable[[Array], Array]  # r2 -> k
     value_and_slope: Callable[[Array], tuple[Array, Array]]  # r2 -> k, dk/dr2
+    of_runs: tuple[Kernel, ...] = ()  # in a batch whose runs differ; empty: it serves any run
+
+    def select(self, runs: Array | slice | None) -> Kernel:
+        """The kernel of some runs only (None: all)."""
+        if runs is None or not self.of_runs:
+            return self
+        if isinstance(runs, slice):
+            return per_run(self.of_runs[runs])
+        return per_run([self.of_runs[r] for r in to_host(runs).tolist()])
 
 
 def _se(r2: Array) -> Array:
@@ -56,6 +66,25 @@ SE = Kernel("se", _se, _se_and_slope)  # exp(-r2/2)                             
 MATERN52 = Kernel("matern52", _matern52, _matern52_and_slope)  # (1 + sqrt5 r + 5/3 r^2) exp(-sqrt5 r)
 
 KERNELS = {kernel.name: kernel for kernel in (SE, MATERN52)}
+
+
+def per_run(kernels: Sequence[Kernel]) -> Kernel:
+    """One kernel for a batch of runs, each with its own."""
+    if all(kernel is kernels[0] for kernel in kernels):
+        return kernels[0]
+
+    def value(r2: Array) -> Array:
+        for r, kernel in enumerate(kernels):
+            r2[r, ...] = kernel.value(r2[r, ...])
+        return r2
+
+    def value_and_slope(r2: Array) -> tuple[Array, Array]:
+        slope = namespace(r2).empty_like(r2)
+        for r, kernel in enumerate(kernels):
+            r2[r, ...], slope[r, ...] = kernel.value_and_slope(r2[r, ...])
+        return r2, slope
+
+    return Kernel("per run", value, value_and_slope, tuple(kernels))
 
 
 def get_kernel(name: str) -> Kernel:

@@ -67,7 +67,8 @@ def select_runs(post: Posterior, runs: Array | None) -> Posterior:
         return post
     fields = ("X", "inv_ell", "lam", "c", "s2", "L_inv", "z", "alpha", "ok")
     mask = None if post.mask is None else post.mask[runs]
-    return replace(post, mask=mask, **{name: getattr(post, name)[runs] for name in fields})
+    kernel = post.kernel.select(runs)
+    return replace(post, kernel=kernel, mask=mask, **{name: getattr(post, name)[runs] for name in fields})
 
 
 def cross_correlations(post: Posterior, x: Array) -> Array:

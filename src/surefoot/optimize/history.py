@@ -45,6 +45,7 @@ class Warmth:
     failures: FitState | None = None
     failures_by: str = ""  # the failure model that `failures` belongs to: its hyperparameters mean nothing to another
     warp: tuple[int, ...] = ()  # level of y's warping in every run, as `objective` was fitted; empty: none
+    kernels: tuple[str, ...] = ()  # of the objective in every run
 
     def to_json(self) -> dict[str, Any]:
         """What JSON can hold."""
@@ -53,6 +54,7 @@ class Warmth:
             "failures": _dump(self.failures),
             "failures_by": self.failures_by,
             "warp": list(self.warp),
+            "kernels": list(self.kernels),
         }
 
     @classmethod
@@ -63,6 +65,7 @@ class Warmth:
             _parse(fields["failures"]),
             failures_by=str(fields["failures_by"]),
             warp=tuple(int(level) for level in fields.get("warp", ())),
+            kernels=tuple(str(name) for name in fields.get("kernels", ())),
         )
 
 

@@ -36,7 +36,7 @@ def minimize(
     n_evals: int = 100,
     n_init: int | None = None,
     policy: str = "alternate",
-    kernel: str = "matern52",
+    kernel: str = "auto",
     noise: float | str = "estimate",
     seed: int = 0,
     x0: Any = None,
@@ -63,7 +63,7 @@ def minimize(
     n_init    evaluations of the initial Latin hypercube: 10 per parameter, at most 30
     policy    what to maximize: "alternate" (two EI steps, one ScaledEI step), or RND, MN, LCB, PI, EI, MES, MES-R,
               ScaledEI, or one of your own (register_policy)
-    kernel    of the objective: "matern52" (twice differentiable, the default) or "se" (smooth)
+    kernel    of the objective: "matern52" (twice differentiable), "se" (smooth), or "auto", the likelier of the two
     noise     "estimate", 0 for a deterministic function, or the standard deviation of the noise
     x0, y0    points to start from; those without values are evaluated first
     history   of an earlier result: 50 evaluations = 25, saved and loaded, and 25 more

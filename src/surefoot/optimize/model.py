@@ -12,8 +12,8 @@ import numpy as np
 from surefoot.backend import Array, like, namespace, to_host
 from surefoot.failures.classification import label_data
 from surefoot.failures.registry import FAILURE_MODELS, MAX_LABELS, Link
-from surefoot.gp.fit import N_RANDOM_STARTS, SUBSET, Fit, FitState, fit, is_cold, is_healthy
-from surefoot.gp.kernels import SE, get_kernel
+from surefoot.gp.fit import N_RANDOM_STARTS, SUBSET, WARM_CALLS, Fit, FitState, fit, is_cold, is_healthy
+from surefoot.gp.kernels import MATERN52, SE, Kernel, get_kernel, per_run
 from surefoot.gp.likelihood import Data, make_data
 from surefoot.gp.likelihood import select_runs as select_data
 from surefoot.gp.posterior import Posterior, condition, select_runs
@@ -22,11 +22,12 @@ from surefoot.numerics.designs import Generators
 from surefoot.numerics.scaling import standardize
 from surefoot.numerics.warping import LEVELS, Warp, make_warp
 from surefoot.optimize.history import Warmth
-from surefoot.optimize.settings import NOISE_ESTIMATED, Settings
+from surefoot.optimize.settings import KERNEL_CHOSEN, NOISE_ESTIMATED, Settings
 from surefoot.optimize.thinning import informative
 
 HOST = np.zeros(0)  # stands for "NumPy, on the host"
 MAX_WARPED_NOISE = 0.03  # over s of the warp: more, and the least value, the luckiest, is drawn out as if it were real
+CHALLENGE_CALLS = 30  # likelihoods that the kernel not in use is given at a cold search
 MATERIAL_NOISE = 1e-4  # noise variance over the variance of y above which f_best is a posterior mean
 
 
@@ -100,7 +101,7 @@ def fit_model(runs: Runs, settings: Settings, warmth: Warmth, generators: Genera
     uniforms = like(np.stack([rng.random((2, N_RANDOM_STARTS, p)) for rng in generators]), reference)
     objective = _fit_objective(runs, settings, warmth, uniforms[:, 0], reference)
     data, result = objective.data, objective.result
-    post = condition(data, result.theta, get_kernel(settings.kernel))
+    post = condition(data, result.theta, per_run(objective.kernels))
 
     failures, failure_fit = None, None
     model = FAILURE_MODELS.get(settings.failures)
@@ -133,7 +134,11 @@ def fit_model(runs: Runs, settings: Settings, warmth: Warmth, generators: Genera
         f_best=f_best,
         jitter_raised=to_host(result.jitter_raised),
         warmth=Warmth(
-            _off(result), None if failure_fit is None else _off(failure_fit), settings.failures, objective.levels
+            _off(result),
+            None if failure_fit is None else _off(failure_fit),
+            settings.failures,
+            objective.levels,
+            tuple(kernel.name for kernel in objective.kernels),
         ),
     )
 
@@ -148,6 +153,7 @@ class _Objective:
     shift: np.ndarray  # (R, 1)
     scale: np.ndarray  # (R, 1)
     levels: tuple[int, ...]  # of the warps; empty: none
+    kernels: tuple[Kernel, ...]  # of the runs
 
     def select(self, rows: np.ndarray, levels: np.ndarray, reference: Array) -> _Objective:
         """The fits of some rows."""
@@ -156,19 +162,59 @@ class _Objective:
         state = FitState(theta, H, self.result.state.n_cold)
         result = Fit(theta, self.result.nll[runs], self.result.jitter_raised[runs], state)
         data, warp = select_data(self.data, runs), self.warp.part(rows)
-        return _Objective(data, result, warp, self.shift[rows], self.scale[rows], tuple(levels.tolist()))
+        kernels = tuple(self.kernels[r] for r in rows.tolist())
+        return _Objective(data, result, warp, self.shift[rows], self.scale[rows], tuple(levels.tolist()), kernels)
+
+    def or_better(self, other: _Objective) -> _Objective:
+        """In each run the likelier of two fits of the same data."""
+        xp = namespace(self.result.nll)
+        a, b = self.result, other.result
+        better = b.nll < a.nll
+        theta = xp.where(better[:, None], b.theta, a.theta)
+        H = xp.where(better[:, None, None], b.state.inv_hessian, a.state.inv_hessian)
+        raised = xp.where(better, b.jitter_raised, a.jitter_raised)
+        result = Fit(theta, xp.where(better, b.nll, a.nll), raised, FitState(theta, H, a.state.n_cold))
+        kernels = zip(to_host(better).tolist(), self.kernels, other.kernels, strict=True)
+        return replace(self, result=result, kernels=tuple(theirs if b else ours for b, ours, theirs in kernels))
 
 
 def _fit_objective(runs: Runs, settings: Settings, warmth: Warmth, uniforms: Array, reference: Array) -> _Objective:
-    """Fit at the levels of warping that are known; where a cold search is due, at all of them, and take the best."""
+    """Fit with the kernel of the last fit; where it is free and a cold search was due, the other may replace it."""
     R, n = runs.y.shape
     state = _on(warmth.objective, runs, reference)
+    if settings.kernel != KERNEL_CHOSEN or settings.search != "gradient":  # the paper's search has the paper's kernel
+        kernel = SE if settings.kernel == KERNEL_CHOSEN else get_kernel(settings.kernel)
+        return _fit_warped(runs, settings, (kernel,) * R, warmth.warp, state, uniforms, reference)
+    known = warmth.kernels if len(warmth.kernels) == R else (MATERN52.name,) * R
+    kernels = tuple(get_kernel(name) for name in known)
+    found = _fit_warped(runs, settings, kernels, warmth.warp, state, uniforms, reference)
+    if not is_cold(n, state):
+        return found
+    # from the optimum of the one, at its level of warping: a cold search of its own would double the cost of the fit
+    others = tuple(MATERN52 if kernel is SE else SE for kernel in kernels)
+    levels = np.asarray(found.levels or (0,) * R)
+    start = found.result.state
+    other = _fit_at(runs, settings, others, levels, start, uniforms, reference, warm_calls=CHALLENGE_CALLS)
+    return found.or_better(other)
+
+
+def _fit_warped(
+    runs: Runs,
+    settings: Settings,
+    kernels: tuple[Kernel, ...],
+    levels: tuple[int, ...],
+    state: FitState | None,
+    uniforms: Array,
+    reference: Array,
+) -> _Objective:
+    """Fit at the levels of warping that are known; where a cold search is due, at all of them, and take the best."""
+    R, n = runs.y.shape
     # Noise of a known size is known in the user's units; the paper's search is that of the paper.
     if settings.warp == "none" or settings.search != "gradient" or settings.noise not in (NOISE_ESTIMATED, 0):
-        return _fit_at(runs, settings, np.zeros(R, int), state, uniforms, reference)
-    if state is not None and len(warmth.warp) == R and not is_cold(n, state):
-        return _fit_at(runs, settings, np.asarray(warmth.warp), state, uniforms, reference)
-    known = state if len(warmth.warp) == R else None
+        return _fit_at(runs, settings, kernels, np.zeros(R, int), state, uniforms, reference)
+    if state is not None and len(levels) == R and not is_cold(n, state):
+        return _fit_at(runs, settings, kernels, np.asarray(levels), state, uniforms, reference)
+    known = state if len(levels) == R else None
     L = len(LEVELS)
     every = like(np.repeat(np.arange(R), L), reference)
     few = _some_successes(runs)
@@ -176,15 +222,21 @@ def _fit_objective(runs: Runs, settings: Settings, warmth: Warmth, uniforms: Arr
     tiled = Runs(X, y, ok, pending, runs.run_ids * L)
     # the levels compete by short searches from the last optimum; the winner then gets its cold one
     state = None if known is None else FitState(known.theta[every], known.inv_hessian[every], n)
-    tried = _fit_at(tiled, settings, np.tile(np.arange(L), R), state, uniforms[every], reference)
-    # -log likelihood of y: that of the standardized w, and the slopes dw/dy over the scale
-    slopes = np.where(tiled.ok, tried.warp.log_slope(np.where(tiled.ok, tiled.y, tried.warp.low)), 0.0)
-    cost = to_host(tried.result.nll) + tiled.ok.sum(axis=1) * np.log(tried.scale[:, 0]) - slopes.sum(axis=1)
-    cost = np.where(_noise_sd(tried, settings) > MAX_WARPED_NOISE * tried.warp.s[:, 0], np.inf, cost)
-    levels = np.argmin(np.where(np.isnan(cost), np.inf, cost).reshape(R, L), axis=1)
+    tiled_kernels = tuple(kernel for kernel in kernels for _ in range(L))
+    tried = _fit_at(tiled, settings, tiled_kernels, np.tile(np.arange(L), R), state, uniforms[every], reference)
+    cost = np.where(_noise_sd(tried) > MAX_WARPED_NOISE * tried.warp.s[:, 0], np.inf, _cost(tried, tiled))
+    best = np.argmin(cost.reshape(R, L), axis=1)
     if known is not None or few is not runs:
-        return _fit_at(runs, settings, levels, known, uniforms, reference)
-    return tried.select(np.arange(R) * L + levels, levels, reference)
+        return _fit_at(runs, settings, kernels, best, known, uniforms, reference)
+    return tried.select(np.arange(R) * L + best, best, reference)
+
+
+def _cost(objective: _Objective, runs: Runs) -> np.ndarray:
+    """(R,) -log likelihood of y: that of the standardized w, and the slopes dw/dy over the scale; inf where unknown."""
+    slopes = np.where(runs.ok, objective.warp.log_slope(np.where(runs.ok, runs.y, objective.warp.low)), 0.0)
+    nll = to_host(objective.result.nll)
+    cost = nll + runs.ok.sum(axis=1) * np.log(objective.scale[:, 0]) - slopes.sum(axis=1)
+    return np.where(np.isnan(cost), np.inf, cost)
 
 
 def _some_successes(runs: Runs) -> Runs:
@@ -199,16 +251,23 @@ def _some_successes(runs: Runs) -> Runs:
     return replace(runs, X=X, y=y, ok=ok, seen=None)
 
 
-def _noise_sd(tried: _Objective, settings: Settings) -> np.ndarray:
+def _noise_sd(tried: _Objective) -> np.ndarray:
     """(R,) standard deviation of the noise that a fit sees, in units of y at its least value, where the slope is 1."""
-    post = condition(tried.data, tried.result.theta, get_kernel(settings.kernel))
+    post = condition(tried.data, tried.result.theta, per_run(tried.kernels))
     return np.asarray(np.sqrt(to_host(post.lam) * to_host(post.s2)) * tried.scale[:, 0])
 
 
 def _fit_at(
-    runs: Runs, settings: Settings, levels: np.ndarray, state: FitState | None, uniforms: Array, reference: Array
+    runs: Runs,
+    settings: Settings,
+    kernels: tuple[Kernel, ...],
+    levels: np.ndarray,
+    state: FitState | None,
+    uniforms: Array,
+    reference: Array,
+    warm_calls: int = WARM_CALLS,
 ) -> _Objective:
-    """Fit with y warped at these levels (R,)."""
+    """Fit with these kernels and y warped at these levels (R,)."""
     warp = make_warp(runs.y, runs.ok, levels)
     y, shift, scale = standardize(warp.forward(np.where(runs.ok, runs.y, warp.low)), runs.ok)
     all_ok = bool(runs.ok.all())
@@ -225,14 +284,16 @@ def _fit_at(
         data = make_data(X, y_ok, None, None if variance is None else like(variance, reference))
     result = fit(
         data,
-        get_kernel(settings.kernel),
+        per_run(kernels),
         estimate_noise=settings.noise == NOISE_ESTIMATED,
         uniforms=uniforms,
         state=state,
         n_history=runs.X.shape[1],
         prior=PRIORS[settings.prior if settings.search == "gradient" else "none"],  # the paper's has none
+        warm_calls=warm_calls,
     )
-    return _Objective(data, result, warp, shift, scale, tuple(levels.tolist()) if settings.warp != "none" else ())
+    kept = tuple(levels.tolist()) if settings.warp != "none" else ()
+    return _Objective(data, result, warp, shift, scale, kept, kernels)
 
 
 def _thinned(

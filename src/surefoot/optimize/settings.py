@@ -10,13 +10,14 @@ from surefoot.acquisition.optimistic import KAPPA
 from surefoot.acquisition.registry import DEFAULT_POLICY, check_policy
 from surefoot.errors import InvalidInputError, UnknownNameError
 from surefoot.failures.registry import FAILURE_MODELS, NO_MODEL
-from surefoot.gp.kernels import get_kernel
+from surefoot.gp.kernels import KERNELS
 from surefoot.gp.priors import PRIORS
 from surefoot.numerics.designs import DESIGNS
 from surefoot.optimize.parameters import is_number
 
 SEARCHES = ("gradient", "paper", "paper-absolute")
 NOISE_ESTIMATED = "estimate"
+KERNEL_CHOSEN = "auto"
 WARPS = ("auto", "none")
 PAPER_MODEL = {"kernel": "se", "warp": "none", "prior": "none"}  # the objective's process as the paper has it
 
@@ -28,7 +29,7 @@ class Settings:
     seed: int = 0
     n_init: int = 10
     policy: str = DEFAULT_POLICY
-    kernel: str = "matern52"
+    kernel: str = KERNEL_CHOSEN  # of the objective: "matern52", "se", or "auto", the likelier of them
     search: str = "gradient"
     noise: float | str = NOISE_ESTIMATED  # standard deviation of y's noise, 0 for none, or "estimate"
     design: str = "lhs"
@@ -52,8 +53,8 @@ class Settings:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "policy", check_policy(self.policy))
-        get_kernel(self.kernel)
         for what, value, names in (
+            ("kernel", self.kernel, (KERNEL_CHOSEN, *KERNELS)),
             ("search", self.search, SEARCHES),
             ("design", self.design, tuple(DESIGNS)),
             ("failures", self.failures, (*FAILURE_MODELS, *NO_MODEL)),

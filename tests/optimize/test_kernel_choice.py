@@ -1,0 +1,93 @@
+"""`kernel="auto"`: the likelier kernel, for every run by itself."""
+
+import numpy as np
+import pytest
+
+from surefoot import History, Optimizer
+from surefoot.optimize.history import Warmth
+from surefoot.optimize.model import Runs
+from surefoot.optimize.settings import Settings
+from surefoot.optimize.space import Space
+from surefoot.optimize.suggest import suggest
+
+SQUARE = [(0.0, 1.0), (0.0, 1.0)]
+N = 40
+
+
+def valley(X: np.ndarray) -> np.ndarray:
+    """A polynomial, as smooth as can be."""
+    a, b = 4.0 * X[..., 0] - 2.0, 3.0 * X[..., 1] - 1.0
+    return (1.0 - a) ** 2 + 10.0 * (b - a**2) ** 2
+
+
+def folded(X: np.ndarray) -> np.ndarray:
+    """Creased along two lines."""
+    return np.sum(np.abs(X - 0.4), axis=-1)
+
+
+def points(R: int) -> np.ndarray:
+    return np.random.default_rng(2).random((R, N, 2))
+
+
+def step(X: np.ndarray, y: np.ndarray, warmth: Warmth | None = None, run_ids: tuple[int, ...] = (), **settings):
+    R, n, d = X.shape
+    runs = Runs(X, y, np.ones((R, n), dtype=bool), np.zeros((R, 0, d)), run_ids or tuple(range(R)))
+    return suggest(Space.of(SQUARE), runs, n, Settings(seed=1, n_init=n, **settings), warmth or Warmth())
+
+
+@pytest.mark.parametrize(("function", "name"), [(valley, "se"), (folded, "matern52")])
+@pytest.mark.parametrize("warp", ["auto", "none"])
+def test_a_smooth_function_gets_the_smooth_kernel_and_a_creased_one_the_other(function, name: str, warp: str) -> None:
+    X = points(1)
+    assert step(X, function(X), warp=warp).warmth.kernels == (name,)
+
+
+def test_the_kernel_changes_when_the_values_do() -> None:
+    X = points(1)
+    first = step(X, valley(X))
+    more = np.concatenate([X, np.random.default_rng(3).random((1, N, 2))], axis=1)
+    assert step(more, folded(more), first.warmth).warmth.kernels == ("matern52",)
+
+
+def test_between_cold_searches_the_kernel_stays() -> None:
+    X = points(1)
+    first = step(X, valley(X))
+    assert step(X, folded(X), first.warmth).warmth.kernels == ("se",)
+
+
+def test_runs_of_a_batch_get_the_kernels_and_points_that_they_get_alone() -> None:
+    X = points(3)
+    y = np.stack([valley(X[0]), folded(X[1]), valley(X[2])])
+    together = step(X, y)
+    assert together.warmth.kernels == ("se", "matern52", "se")
+    again = step(X, y, together.warmth)  # warm, with kernels that differ
+    for r in range(3):
+        alone = step(X[[r]], y[[r]], run_ids=(r,))
+        np.testing.assert_allclose(alone.x[0], together.x[r], rtol=0.0, atol=1e-8)
+        warm = step(X[[r]], y[[r]], alone.warmth, run_ids=(r,))
+        np.testing.assert_allclose(warm.x[0], again.x[r], rtol=0.0, atol=1e-8)
+
+
+@pytest.mark.parametrize("policy", ["MES", "MES-R", "PI", "LCB"])
+def test_every_policy_takes_runs_whose_kernels_differ(policy: str) -> None:
+    X = points(2)
+    found = step(X, np.stack([valley(X[0]), folded(X[1])]), policy=policy)
+    assert found.warmth.kernels == ("se", "matern52")
+    assert ((found.x >= 0.0) & (found.x <= 1.0)).all()
+
+
+def test_the_papers_search_has_the_papers_kernel() -> None:
+    X = points(1)
+    chosen, named = (step(X, folded(X), search="paper", policy="EI", kernel=kernel) for kernel in ("auto", "se"))
+    np.testing.assert_array_equal(chosen.x, named.x)
+
+
+def test_a_saved_history_goes_on_with_its_kernel(tmp_path) -> None:
+    optimizer = Optimizer(SQUARE, n_init=N)
+    for x in points(1)[0]:
+        optimizer.tell(x, float(valley(x)))
+    optimizer.tell(x := optimizer.ask(), float(valley(x)))
+    assert optimizer.history.warmth.kernels == ("se",)
+    optimizer.history.save(tmp_path / "history.json")
+    loaded = Optimizer(SQUARE, n_init=N, history=History.load(tmp_path / "history.json"))
+    np.testing.assert_array_equal(loaded.ask(), optimizer.ask())
