@@ -13,7 +13,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
 
-from surefoot.inference.emulator import Features, fit_emulator, make_features
+from surefoot.inference.emulator import Features, fit_emulator, log_conductances, make_features
 from surefoot.inference.loss import Loss
 from surefoot.inference.objective import Objective
 from surefoot.inference.posterior import HALF_WIDTH, Pool, emulator_error, first_region
@@ -42,7 +42,10 @@ def main():
     loss = Loss(synthesize(NOMINAL, settings=settings, resolution=resolution))
     objective = Objective(loss, settings)
     pool = Pool(lambda units: [loss.predicted(objective.beat(LOW + u * (HIGH - LOW))) for u in units])
-    region = first_region(pool, (np.asarray(NOMINAL) - LOW) / (HIGH - LOW), loss.measured)
+    start = (np.asarray(NOMINAL) - LOW) / (HIGH - LOW)
+    region = first_region(
+        pool, start, loss.measured, lambda xi: log_conductances(settings, LOW[2] + xi * (HIGH[2] - LOW[2]))
+    )
     rng = np.random.default_rng(0)
     units = region.lattice(max(options.simulations), rng)
     tests = region.centre + rng.standard_normal((options.tests, 3)) @ region.C.T

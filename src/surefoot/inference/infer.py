@@ -226,9 +226,8 @@ def _success(found: Result, pool: Pool, low: Floats, high: Floats) -> Callable[[
 def _least(objective: Objective, pool: Pool) -> Vector:
     """The parameters of least squared residuals among the emulator's simulations."""
     low, high = np.asarray(PARAMETER_BOX).T
-    measured = Loss(objective.loss.data).measured
-    distances = [float(np.sum((measured - predicted) ** 2)) for predicted in pool.predicted]
-    return vector_of(low + pool.units[int(np.argmin(distances))] * (high - low))
+    best, _ = pool.best(Loss(objective.loss.data).measured)
+    return vector_of(low + best * (high - low))
 
 
 def _warnings(estimate: Vector, residuals: tuple[Residual, ...], data: Signals) -> list[str]:

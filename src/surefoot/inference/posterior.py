@@ -2,8 +2,8 @@
 
 Prior     uniform over the bounds, where the simulator is likelier to run than to fail
 Region    a cube of half-width 5 in coordinates z where the posterior's covariance is the identity: u = centre + C z. It
-          starts from Gauss-Newton steps at the optimum (seven simulations each) and is moved and scaled to the draws
-          after each round.
+          starts where the simulator's tangent says (tangent.py; ten simulations from the optimum) and is moved and
+          scaled to the draws after each round.
 Round     simulate (a lattice in the region, draws of the last round) -> fit the emulator -> sample -> simulate a
           few fresh draws and see how far the emulator was off there. Ends when that would move the estimate by less
           than a quarter of a posterior standard deviation, and the region has settled.
@@ -17,9 +17,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from surefoot.errors import SurefootError
-from surefoot.inference.emulator import Emulator, fit_emulator, make_features
+from surefoot.inference.emulator import Emulator, fit_emulator, log_conductances, make_features
 from surefoot.inference.result import NAMES, Interval, Posterior
 from surefoot.inference.sampler import N_WALKERS, Chains, Jumps, sample, starts
+from surefoot.inference.tangent import Simulate, Trees, make_tangent
 from surefoot.numerics.designs import kronecker
 from surefoot.pulmonary import Settings
 from surefoot.pulmonary.arrays import Floats
@@ -28,13 +29,8 @@ HALF_WIDTH = 5.0  # of the region, in standard deviations of the posterior
 N_LATTICE, N_FRESH = 30, 10
 MAX_ROUNDS = 6
 TOLERABLE = 0.25  # emulator error in posterior standard deviations: it widens an interval by 3 %
-# Of finite differences, in the unit cube: long against the steps of the model in xi, short against its curvature.
-_STEP = 0.01
 _N_CANDIDATES = 5000  # for the walkers' first places
-_MAX_STEPS, _LONGEST = 8, 0.15  # Gauss-Newton steps, and the longest, in the unit cube
-
-Simulate = Callable[[Floats], "list[Floats | None]"]
-"""units (m, 3) -> what the data would show (N,) each, in units of the noise; None where the simulation failed."""
+_MAX_MOVES, _LONGEST = 8, 0.15  # to the first region, and the longest, in the unit cube
 
 
 @dataclass
@@ -57,6 +53,11 @@ class Pool:
                 self.predicted.append(predicted)
         return found
 
+    def best(self, measured: Floats) -> tuple[Floats, Floats]:
+        """The simulation nearest to the data: its units (3,) and what it predicts (N,)."""
+        i = int(np.argmin([np.sum((measured - predicted) ** 2) for predicted in self.predicted]))
+        return self.units[i], self.predicted[i]
+
 
 @dataclass(frozen=True)
 class Region:
@@ -68,6 +69,10 @@ class Region:
     def z(self, units: Floats) -> Floats:
         """Coordinates (m, 3) of units."""
         return np.asarray(np.linalg.solve(self.C, (units - self.centre).T).T)
+
+    def distance(self, a: Floats, b: Floats) -> float:
+        """Between two points (3,), in standard deviations."""
+        return float(np.linalg.norm(np.linalg.solve(self.C, a - b)))
 
     def inside(self, units: Floats, half_width: float = HALF_WIDTH) -> Floats:
         """Which units (m, 3) lie in the region and in the unit cube."""
@@ -90,47 +95,32 @@ class Region:
         return units[:n]
 
 
-def _jacobian(pool: Pool, point: Floats, there: Floats) -> Floats:
-    """d g/d u (N, 3) by differences to both sides where these run; `there` is g at the point."""
-    columns = []
-    for i in range(3):
-        ends = [(point[i], there)]
-        steps = np.repeat(point[None], 2, axis=0)
-        steps[:, i] = np.clip(point[i] + np.array([-_STEP, _STEP]), 0.0, 1.0)
-        ends += [(float(u[i]), g) for u, g in zip(steps, pool.add(steps), strict=True) if g is not None]
-        (low, at_low), (high, at_high) = min(ends, key=lambda end: end[0]), max(ends, key=lambda end: end[0])
-        columns.append((at_high - at_low) / max(high - low, 1e-12))
-    return np.stack(columns, axis=1)
+def first_region(pool: Pool, start: Floats, measured: Floats, trees: Trees) -> Region:
+    """From a start that runs, moves to the mode of the tangent's posterior; the region is that of the last tangent.
 
-
-def first_region(pool: Pool, start: Floats, measured: Floats) -> Region:
-    """Gauss-Newton steps from a point that runs to the optimum; the region has the width of the curvature there.
-
-    A step that fails or does not help is halved, twice at most; steps end when they are shorter than one standard
-    deviation. From an optimum it is one step: seven simulations.
+    Gauss-Newton moves, but they see beyond the steps of the model in xi. One that fails or does not help is halved,
+    twice at most. The next starts from the best simulation so far; if that is less than one standard deviation away,
+    there is none. From the optimum it is one move: ten simulations.
     """
-    there = pool.add(start[None])[0]
-    if there is None:
+    pool.add(start[None])
+    if not pool.units:
         raise SurefootError(f"expected a start at which the simulator runs; it failed at {start}; try more evaluations")
-    point = start
-    for _ in range(_MAX_STEPS):
-        J = _jacobian(pool, point, there)
-        precision = J.T @ J + 12.0 * np.eye(3)  # 1/12: the variance of a uniform prior
-        C = np.linalg.cholesky(np.linalg.inv(precision))
-        move = np.linalg.solve(precision, J.T @ (measured - there))
-        near = float(np.linalg.norm(np.linalg.solve(C, move))) < 1.0
-        move *= min(1.0, _LONGEST / float(np.max(np.abs(move))))
+    point, there = pool.best(measured)
+    for _ in range(_MAX_MOVES):
+        old = point
+        mode, mean, covariance = make_tangent(pool.add, point, there, trees).posterior(measured)
+        region = Region(mean, np.asarray(np.linalg.cholesky(covariance), dtype=np.float64))
+        move = mode - point
+        move *= min(1.0, _LONGEST / max(float(np.max(np.abs(move))), 1e-12))
         for factor in (1.0, 0.5, 0.25):
-            new = np.clip(point + factor * move, 0.0, 1.0)
-            found = pool.add(new[None])[0]
-            if found is not None and np.sum((measured - found) ** 2) < np.sum((measured - there) ** 2):
-                point, there = new, found
+            pool.add(np.clip(point + factor * move, 0.0, 1.0)[None])
+            point, there = pool.best(measured)
+            if point is not old:
                 break
-        else:
-            near = True
-        if near:
+        if region.distance(old, point) < 1.0:
             break
-    return Region(point, np.asarray(C, dtype=np.float64))
+    # the mode is out of reach where the simulator fails or the tangent does not hold: stay with what was simulated
+    return region if region.distance(point, mode) < 1.0 else Region(point, region.C)
 
 
 def next_region(old: Region, draws: Floats) -> Region:
@@ -142,11 +132,11 @@ def next_region(old: Region, draws: Floats) -> Region:
     return Region(centre, np.asarray(np.linalg.cholesky(covariance), dtype=np.float64))
 
 
-def has_settled(old: Region, new: Region) -> bool:
-    """Whether the centre moved by less than half a standard deviation, and no width changed by half."""
+def has_settled(old: Region, new: Region, best: Floats) -> bool:
+    """Whether the centre moved by less than half a standard deviation, no width changed by half, and best is inside."""
     shift = np.abs(old.z(new.centre[None]))[0]
     ratio = np.linalg.svd(np.linalg.solve(old.C, new.C), compute_uv=False)
-    return bool(np.all(shift < 0.5) and np.all((ratio > 0.5) & (ratio < 1.5)))
+    return bool(np.all(shift < 0.5) and np.all((ratio > 0.5) & (ratio < 1.5)) and new.inside(best[None])[0])
 
 
 def emulator_error(emulator: Emulator, region: Region, units: Floats, xi: Floats, simulated: Sequence[Floats]) -> float:
@@ -185,7 +175,9 @@ def sample_posterior(
     rng = np.random.default_rng((seed, 7))
     low, high = np.asarray(bounds).T
     pool = Pool(simulate)
-    region = first_region(pool, start, measured)
+    region = first_region(
+        pool, start, measured, lambda xi: log_conductances(settings, low[2] + xi * (high[2] - low[2]))
+    )
     error, converged, number = np.inf, False, 0
     chains: Chains | None = None
     while number < MAX_ROUNDS and not converged:
@@ -203,7 +195,8 @@ def sample_posterior(
         new = next_region(region, chains.units)
         if simulated:
             error = emulator_error(emulator, new, fresh[ran], low[2] + fresh[ran, 2] * (high[2] - low[2]), simulated)
-        converged = error < TOLERABLE and has_settled(region, new) and len(ran) >= 0.7 * len(fresh)
+        settled = has_settled(region, new, pool.best(measured)[0])
+        converged = error < TOLERABLE and settled and len(ran) >= 0.7 * len(fresh)
         region = new
         on_round(number, error)
     emulator = _fit(pool, region, settings, measured, low, high, seed)
@@ -286,7 +279,8 @@ def _summary(
     if not converged:
         notes.append(
             f"after {n_rounds} rounds the emulator's error is still {error:.2g} posterior standard deviations "
-            f"(aim: {TOLERABLE}), or the posterior still moved: take the intervals with caution"
+            f"(aim: {TOLERABLE}), or the posterior still moved or leaves out the best simulation: take the intervals "
+            "with caution"
         )
     notes += [
         f"the interval of {interval.name} reaches the bounds of the search: beyond them the data were not asked"
