@@ -30,6 +30,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from benchmarks.regret import libraries, report, runner
 from benchmarks.regret.suites import SUITES
+from surefoot.errors import SurefootError
 from surefoot.studies.resumable import run_cases, write_whole
 
 COMMANDS = "commands.txt"
@@ -121,4 +122,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except SurefootError as error:
+        sys.exit(f"error: {error}")

@@ -16,6 +16,7 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.regret.libraries import LIBRARIES, adapter_of, parse, version
 from benchmarks.regret.suites import SUITES, Objective, Task, make_task
+from surefoot.errors import UnknownNameError
 from surefoot.studies.resumable import save_whole
 
 
@@ -48,6 +49,13 @@ def plan(
     slow_suites: Sequence[str] = ("paper",),
 ) -> list[Case]:
     """All cases, the first seeds of all first; a run that would end within its design (10 d points) is left out."""
+    known = [problem for name in suites for problem in SUITES[name].problems]
+    unknown = [problem for problem in problems if problem not in known]
+    if unknown:
+        raise UnknownNameError(
+            f"expected problems of {', '.join(suites)}; got {', '.join(map(repr, unknown))}; "
+            f"try one of {', '.join(map(repr, known))}"
+        )
     found = []
     for suite_name in suites:
         suite = SUITES[suite_name]

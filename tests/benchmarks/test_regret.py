@@ -234,6 +234,11 @@ def test_an_error_of_a_library_is_kept_reported_and_run_again_only_on_demand(tmp
     assert "Errors: 0 runs" in (tmp_path / "table.md").read_text()
 
 
+def test_an_unknown_problem_is_refused_with_those_there_are():
+    with pytest.raises(UnknownNameError, match="'f08-d5'; try one of 'f01 d2'"):
+        runner.plan(["random"], ["bbob"], problems=["f08-d5"])
+
+
 def test_slow_libraries_run_on_few_seeds_and_a_run_is_longer_than_its_design():
     cases = runner.plan(["botorch", "random"], ["paper", "noise"])
     slow = [case for case in cases if case.library == "botorch"]
