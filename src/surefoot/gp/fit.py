@@ -144,6 +144,7 @@ def _cold(
     uniforms: Array,
     extra: Array | None,
     n_history: int,
+    n_optimized: int,
 ) -> tuple[Array, Array, Array, Array]:
     """Best of several starts: theta (R, p), NLL, inverse Hessian, whether the floor was raised."""
     xp = namespace(data.X)
@@ -152,7 +153,7 @@ def _cold(
         starts = xp.concat([extra[:, None, :], starts], axis=1)
     lower, upper = _bounds(data, estimate_noise, starts.shape[1], n_history)
     starts, nll, lower, upper, raised = _leave_the_wall(starts, data, kernel, prior, lower, upper)
-    order = xp.argsort(nll, axis=1, stable=True)[:, :N_OPTIMIZED]  # (R, 8)
+    order = xp.argsort(nll, axis=1, stable=True)[:, :n_optimized]
     rows = like(range(starts.shape[0]), starts)[:, None]
 
     def objective(theta: Array, runs: Array | None) -> tuple[Array, Array]:
@@ -203,6 +204,7 @@ def fit(
     state: FitState | None = None,
     n_history: int | None = None,
     prior: Prior = no_prior,
+    n_optimized: int = N_OPTIMIZED,
     warm_tol: float = WARM_TOL,
     warm_calls: int = WARM_CALLS,
 ) -> Fit:
@@ -211,6 +213,7 @@ def fit(
     uniforms (R, k, p): host draws in [0, 1) for k random starts of a cold search. `state`: the last fit's, if any.
     n_history: evaluations so far, failed ones included (default: the points): it decides when a search is cold and
     the floor of lam, so that rows left out and rows masked out make no difference.
+    n_optimized: starts that a cold search optimizes, the best of those screened.
     warm_tol, warm_calls: predicted gain in nats, and likelihoods, at which a warm search ends.
     """
     xp = namespace(data.X)
@@ -226,7 +229,7 @@ def fit(
         small = n <= SUBSET
         theta, nll, H, raised = _cold(
             data if small else _subset(data), kernel, prior, estimate_noise, uniforms,
-            None if state is None else state.theta, n_history,
+            None if state is None else state.theta, n_history, n_optimized,
         )  # fmt: skip
         if small:  # the warm start was among the starts: nothing is left to do
             return Fit(theta, nll, raised, FitState(theta, H, n_cold))

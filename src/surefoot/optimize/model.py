@@ -12,8 +12,8 @@ import numpy as np
 from surefoot.backend import Array, like, namespace, to_host
 from surefoot.failures.classification import label_data
 from surefoot.failures.registry import FAILURE_MODELS, MAX_LABELS, Link
-from surefoot.gp.fit import N_RANDOM_STARTS, SUBSET, WARM_CALLS, Fit, FitState, fit, is_cold, is_healthy
-from surefoot.gp.kernels import MATERN52, SE, Kernel, get_kernel, per_run
+from surefoot.gp.fit import N_OPTIMIZED, N_RANDOM_STARTS, SUBSET, Fit, FitState, fit, is_cold, is_healthy
+from surefoot.gp.kernels import KERNELS, SE, Kernel, get_kernel, per_run
 from surefoot.gp.likelihood import Data, make_data
 from surefoot.gp.likelihood import select_runs as select_data
 from surefoot.gp.posterior import Posterior, condition, select_runs
@@ -27,7 +27,6 @@ from surefoot.optimize.thinning import informative
 
 HOST = np.zeros(0)  # stands for "NumPy, on the host"
 MAX_WARPED_NOISE = 0.03  # over s of the warp: more, and the least value, the luckiest, is drawn out as if it were real
-CHALLENGE_CALLS = 30  # likelihoods that the kernel not in use is given at a cold search
 MATERIAL_NOISE = 1e-4  # noise variance over the variance of y above which f_best is a posterior mean
 
 
@@ -155,47 +154,58 @@ class _Objective:
     levels: tuple[int, ...]  # of the warps; empty: none
     kernels: tuple[Kernel, ...]  # of the runs
 
-    def select(self, rows: np.ndarray, levels: np.ndarray, reference: Array) -> _Objective:
+    def select(self, rows: np.ndarray, reference: Array) -> _Objective:
         """The fits of some rows."""
         runs = like(rows, reference)
         theta, H = self.result.theta[runs], self.result.state.inv_hessian[runs]
         state = FitState(theta, H, self.result.state.n_cold)
         result = Fit(theta, self.result.nll[runs], self.result.jitter_raised[runs], state)
         data, warp = select_data(self.data, runs), self.warp.part(rows)
+        levels = tuple(self.levels[r] for r in rows.tolist()) if self.levels else ()
         kernels = tuple(self.kernels[r] for r in rows.tolist())
-        return _Objective(data, result, warp, self.shift[rows], self.scale[rows], tuple(levels.tolist()), kernels)
-
-    def or_better(self, other: _Objective) -> _Objective:
-        """In each run the likelier of two fits of the same data."""
-        xp = namespace(self.result.nll)
-        a, b = self.result, other.result
-        better = b.nll < a.nll
-        theta = xp.where(better[:, None], b.theta, a.theta)
-        H = xp.where(better[:, None, None], b.state.inv_hessian, a.state.inv_hessian)
-        raised = xp.where(better, b.jitter_raised, a.jitter_raised)
-        result = Fit(theta, xp.where(better, b.nll, a.nll), raised, FitState(theta, H, a.state.n_cold))
-        kernels = zip(to_host(better).tolist(), self.kernels, other.kernels, strict=True)
-        return replace(self, result=result, kernels=tuple(theirs if b else ours for b, ours, theirs in kernels))
+        return _Objective(data, result, warp, self.shift[rows], self.scale[rows], levels, kernels)
 
 
 def _fit_objective(runs: Runs, settings: Settings, warmth: Warmth, uniforms: Array, reference: Array) -> _Objective:
-    """Fit with the kernel of the last fit; where it is free and a cold search was due, the other may replace it."""
+    """Fit with the kernel that is known; where it is free and a cold search is due, with each: take the likelier."""
     R, n = runs.y.shape
     state = _on(warmth.objective, runs, reference)
     if settings.kernel != KERNEL_CHOSEN or settings.search != "gradient":  # the paper's search has the paper's kernel
-        kernel = SE if settings.kernel == KERNEL_CHOSEN else get_kernel(settings.kernel)
-        return _fit_warped(runs, settings, (kernel,) * R, warmth.warp, state, uniforms, reference)
-    known = warmth.kernels if len(warmth.kernels) == R else (MATERN52.name,) * R
-    kernels = tuple(get_kernel(name) for name in known)
-    found = _fit_warped(runs, settings, kernels, warmth.warp, state, uniforms, reference)
-    if not is_cold(n, state):
-        return found
-    # from the optimum of the one, at its level of warping: a cold search of its own would double the cost of the fit
-    others = tuple(MATERN52 if kernel is SE else SE for kernel in kernels)
-    levels = np.asarray(found.levels or (0,) * R)
-    start = found.result.state
-    other = _fit_at(runs, settings, others, levels, start, uniforms, reference, warm_calls=CHALLENGE_CALLS)
-    return found.or_better(other)
+        kernels = (SE if settings.kernel == KERNEL_CHOSEN else get_kernel(settings.kernel),) * R
+        return _fit_warped(runs, settings, kernels, warmth.warp, state, uniforms, reference)
+    if len(warmth.kernels) == R and not is_cold(n, state):
+        kernels = tuple(get_kernel(name) for name in warmth.kernels)
+        return _fit_warped(runs, settings, kernels, warmth.warp, state, uniforms, reference)
+    K = len(KERNELS)
+    tiled = _repeated(runs, K)
+    levels = tuple(np.repeat(warmth.warp, K).tolist())
+    tried = _fit_warped(
+        tiled,
+        settings,
+        (*KERNELS.values(),) * R,
+        levels,
+        None if state is None else _repeated_state(state, K, state.n_cold, reference),
+        _repeated_rows(uniforms, K, reference),
+        reference,
+        N_OPTIMIZED // K,
+    )
+    best = np.argmin(_cost(tried, tiled).reshape(R, K), axis=1)
+    return tried.select(np.arange(R) * K + best, reference)
+
+
+def _repeated(runs: Runs, times: int) -> Runs:
+    """Every run `times` times, side by side."""
+    X, y, ok, pending = (np.repeat(a, times, axis=0) for a in (runs.X, runs.y, runs.ok, runs.pending))
+    return Runs(X, y, ok, pending, tuple(run for run in runs.run_ids for _ in range(times)))
+
+
+def _repeated_rows(a: Array, times: int, reference: Array) -> Array:
+    return a[like(np.repeat(np.arange(a.shape[0]), times), reference)]
+
+
+def _repeated_state(state: FitState, times: int, n_cold: int, reference: Array) -> FitState:
+    theta, H = (_repeated_rows(a, times, reference) for a in (state.theta, state.inv_hessian))
+    return FitState(theta, H, n_cold)
 
 
 def _fit_warped(
@@ -206,29 +216,35 @@ def _fit_warped(
     state: FitState | None,
     uniforms: Array,
     reference: Array,
+    n_optimized: int = N_OPTIMIZED,
 ) -> _Objective:
     """Fit at the levels of warping that are known; where a cold search is due, at all of them, and take the best."""
     R, n = runs.y.shape
     # Noise of a known size is known in the user's units; the paper's search is that of the paper.
     if settings.warp == "none" or settings.search != "gradient" or settings.noise not in (NOISE_ESTIMATED, 0):
-        return _fit_at(runs, settings, kernels, np.zeros(R, int), state, uniforms, reference)
+        return _fit_at(runs, settings, kernels, np.zeros(R, int), state, uniforms, reference, n_optimized)
     if state is not None and len(levels) == R and not is_cold(n, state):
         return _fit_at(runs, settings, kernels, np.asarray(levels), state, uniforms, reference)
     known = state if len(levels) == R else None
     L = len(LEVELS)
-    every = like(np.repeat(np.arange(R), L), reference)
     few = _some_successes(runs)
-    X, y, ok, pending = (np.repeat(a, L, axis=0) for a in (few.X, few.y, few.ok, few.pending))
-    tiled = Runs(X, y, ok, pending, runs.run_ids * L)
+    tiled = _repeated(few, L)
     # the levels compete by short searches from the last optimum; the winner then gets its cold one
-    state = None if known is None else FitState(known.theta[every], known.inv_hessian[every], n)
-    tiled_kernels = tuple(kernel for kernel in kernels for _ in range(L))
-    tried = _fit_at(tiled, settings, tiled_kernels, np.tile(np.arange(L), R), state, uniforms[every], reference)
+    tried = _fit_at(
+        tiled,
+        settings,
+        tuple(kernel for kernel in kernels for _ in range(L)),
+        np.tile(np.arange(L), R),
+        None if known is None else _repeated_state(known, L, n, reference),
+        _repeated_rows(uniforms, L, reference),
+        reference,
+        n_optimized,
+    )
     cost = np.where(_noise_sd(tried) > MAX_WARPED_NOISE * tried.warp.s[:, 0], np.inf, _cost(tried, tiled))
     best = np.argmin(cost.reshape(R, L), axis=1)
     if known is not None or few is not runs:
-        return _fit_at(runs, settings, kernels, best, known, uniforms, reference)
-    return tried.select(np.arange(R) * L + best, best, reference)
+        return _fit_at(runs, settings, kernels, best, known, uniforms, reference, n_optimized)
+    return tried.select(np.arange(R) * L + best, reference)
 
 
 def _cost(objective: _Objective, runs: Runs) -> np.ndarray:
@@ -265,7 +281,7 @@ def _fit_at(
     state: FitState | None,
     uniforms: Array,
     reference: Array,
-    warm_calls: int = WARM_CALLS,
+    n_optimized: int = N_OPTIMIZED,
 ) -> _Objective:
     """Fit with these kernels and y warped at these levels (R,)."""
     warp = make_warp(runs.y, runs.ok, levels)
@@ -290,7 +306,7 @@ def _fit_at(
         state=state,
         n_history=runs.X.shape[1],
         prior=PRIORS[settings.prior if settings.search == "gradient" else "none"],  # the paper's has none
-        warm_calls=warm_calls,
+        n_optimized=n_optimized,
     )
     kept = tuple(levels.tolist()) if settings.warp != "none" else ()
     return _Objective(data, result, warp, shift, scale, kept, kernels)
