@@ -18,7 +18,7 @@ from surefoot import problems
 from surefoot.backend import reference_on
 from surefoot.optimize.history import Warmth
 from surefoot.optimize.model import Runs
-from surefoot.optimize.settings import Settings
+from surefoot.optimize.settings import PAPER_MODEL, Settings
 from surefoot.optimize.space import Space
 from surefoot.optimize.suggest import suggest
 
@@ -54,7 +54,7 @@ def main() -> None:
     for d in options.d:
         for n in options.n:
             space, runs = make_runs(d, n, options.runs)
-            settings = Settings(seed=1, n_init=1, policy=options.policy, search=options.search)
+            settings = Settings(seed=1, n_init=1, policy=options.policy, search=options.search, **PAPER_MODEL)
             first = None
             for device in options.device:
                 reference = reference_on({"numpy": "cpu", "cpu": "torch"}.get(device, device))
