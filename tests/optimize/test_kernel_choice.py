@@ -1,5 +1,7 @@
 """`kernel="auto"`: the likelier kernel, for every run by itself."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -91,3 +93,16 @@ def test_a_saved_history_goes_on_with_its_kernel(tmp_path) -> None:
     optimizer.history.save(tmp_path / "history.json")
     loaded = Optimizer(SQUARE, n_init=N, history=History.load(tmp_path / "history.json"))
     np.testing.assert_array_equal(loaded.ask(), optimizer.ask())
+
+
+@pytest.mark.parametrize("kernels", [(), ("cubic",), ("se", "se")], ids=["none", "unknown", "too many"])
+def test_kernels_that_say_nothing_are_chosen_afresh(kernels: tuple[str, ...]) -> None:
+    X = points(1)
+    first = step(X, folded(X))
+    assert step(X, folded(X), replace(first.warmth, kernels=kernels)).warmth.kernels == ("matern52",)
+
+
+def test_a_history_saved_without_kernels_is_read() -> None:
+    fields = Warmth().to_json()
+    del fields["kernels"]
+    assert Warmth.from_json(fields) == Warmth()

@@ -5,7 +5,7 @@ import pytest
 
 from surefoot.acquisition.registry import PAPER_POLICIES, Step, policy_at
 from surefoot.backend import to_host
-from surefoot.gp.kernels import get_kernel
+from surefoot.gp.kernels import MATERN52, SE, Kernel, get_kernel, per_run
 from surefoot.gp.likelihood import make_data, negative_log_likelihood
 from surefoot.gp.posterior import add_points, condition, moments_and_gradients
 from surefoot.numerics.designs import generator
@@ -60,12 +60,16 @@ def _data(family, X):
     return X, y, mask, theta, rng.random((2, 50, 2))
 
 
+def kernel_of(name: str) -> Kernel:
+    return per_run([SE, MATERN52]) if name == "per run" else get_kernel(name)
+
+
 @pytest.mark.parametrize("masked", [False, True], ids=["all", "masked"])
-@pytest.mark.parametrize("kernel", ["se", "matern52"])
+@pytest.mark.parametrize("kernel", ["se", "matern52", "per run"])
 def test_likelihoods_and_gradients_are_equal_to_1e8(kernel: str, masked: bool, data, reference) -> None:
     X, y, mask, theta, _ = data
     of_numpy, of_torch = (
-        negative_log_likelihood(t, make_data(X, y, m if masked else None), get_kernel(kernel))
+        negative_log_likelihood(t, make_data(X, y, m if masked else None), kernel_of(kernel))
         for X, y, m, t in both(reference, X, y, mask, theta)
     )
     close(of_torch[0], of_numpy[0])
@@ -73,29 +77,29 @@ def test_likelihoods_and_gradients_are_equal_to_1e8(kernel: str, masked: bool, d
 
 
 @pytest.mark.parametrize("masked", [False, True], ids=["all", "masked"])
-@pytest.mark.parametrize("kernel", ["se", "matern52"])
+@pytest.mark.parametrize("kernel", ["se", "matern52", "per run"])
 def test_moments_and_their_gradients_are_equal_to_1e8(kernel: str, masked: bool, data, reference) -> None:
     X, y, mask, theta, x = data
     of_numpy, of_torch = (
-        moments_and_gradients(condition(make_data(X, y, m if masked else None), t[:, 0], get_kernel(kernel)), x)
+        moments_and_gradients(condition(make_data(X, y, m if masked else None), t[:, 0], kernel_of(kernel)), x)
         for X, y, m, t, x in both(reference, X, y, mask, theta, x)
     )
     for a, b in zip(of_torch, of_numpy, strict=True):
         close(a, b)
 
 
-@pytest.mark.parametrize("kernel", ["se", "matern52"])
+@pytest.mark.parametrize("kernel", ["se", "matern52", "per run"])
 def test_moments_with_believed_points_are_equal_to_1e8(kernel: str, data, reference) -> None:
     X, y, _, theta, x = data
     of_numpy, of_torch = (
-        moments_and_gradients(add_points(condition(make_data(X, y), t[:, 0], get_kernel(kernel)), x[:, :4]), x[:, 4:])
+        moments_and_gradients(add_points(condition(make_data(X, y), t[:, 0], kernel_of(kernel)), x[:, :4]), x[:, 4:])
         for X, y, t, x in both(reference, X, y, theta, x)
     )
     for a, b in zip(of_torch, of_numpy, strict=True):
         close(a, b)
 
 
-@pytest.mark.parametrize("kernel", ["se", "matern52"])
+@pytest.mark.parametrize("kernel", ["se", "matern52", "per run"])
 @pytest.mark.parametrize("policy", [*(p for p in PAPER_POLICIES if p != "RND"), "MES-R"])
 def test_policies_and_their_partials_are_equal_to_1e8(policy: str, kernel: str, data, reference) -> None:
     X, y, _, theta, _ = data
@@ -104,7 +108,7 @@ def test_policies_and_their_partials_are_equal_to_1e8(policy: str, kernel: str, 
     f_best = y.min(axis=1, keepdims=True)
     results = []
     for X, y, t, mu, sd, f in both(reference, X, y, theta, mu, sd, f_best):  # noqa: B020
-        post = condition(make_data(X, y), t[:, 0], get_kernel(kernel))
+        post = condition(make_data(X, y), t[:, 0], kernel_of(kernel))
         generators = tuple(generator(3, run, N) for run in RUNS)
         results.append(policy_at(policy, 0).prepare(Step(post, f, generators))(mu, sd))
     for a, b in zip(results[1], results[0], strict=True):

@@ -4,6 +4,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -236,3 +237,13 @@ def test_an_unfinished_study_has_an_estimate_of_the_time_left(tmp_path):
     with ThreadPoolExecutor(1) as pool:
         run(small(n_max=300), tmp_path, "cpu", pool, 1, time_limit_s=0.6, slice_s=0.2, show=seen.append)
     assert any(math.isfinite(p.seconds_left) and p.seconds_left > 0.0 for p in seen)
+
+
+@pytest.mark.parametrize(("n_workers", "expected"), [(1, 70.0 + 120.0 + 5.0), (2, 120.0)])
+def test_the_time_left_follows_the_pace_of_each_group(n_workers, expected):
+    half, new, nearly = small(("EI",), n_max=100, names=("HM3", "BRA", "CSF"), seeds=1, together=False)
+    states = {group: begin(group) for group in (half, new, nearly)}
+    states[half] = replace(states[half], y=np.zeros((1, 65)), seconds=70.0)  # 2 s for each of 35 steps
+    states[nearly] = replace(states[nearly], y=np.zeros((1, 95)), seconds=85.0)  # 1 s for each of 85
+    found = runner._left([half, new, nearly], states, n_workers)  # new: 80 steps at 1.5 s, the median
+    assert found == pytest.approx(expected, rel=0.1)

@@ -98,9 +98,9 @@ class Region:
 def first_region(pool: Pool, start: Floats, measured: Floats, trees: Trees) -> Region:
     """From a start that runs, moves to the mode of the tangent's posterior; the region is that of the last tangent.
 
-    Gauss-Newton moves, but they see beyond the steps of the model in xi. One that fails or does not help is halved,
-    twice at most. The next starts from the best simulation so far; if that is less than one standard deviation away,
-    there is none. From the optimum it is one move: ten simulations.
+    Gauss-Newton moves, but they see beyond the steps of the model in xi. While nothing simulated is better than the
+    point, a move is halved, twice at most. The next starts from the best simulation so far; if that is less than one
+    standard deviation away, there is none. From the optimum it is one move: ten to twelve simulations.
     """
     pool.add(start[None])
     if not pool.units:

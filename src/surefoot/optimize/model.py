@@ -173,7 +173,8 @@ def _fit_objective(runs: Runs, settings: Settings, warmth: Warmth, uniforms: Arr
     if settings.kernel != KERNEL_CHOSEN or settings.search != "gradient":  # the paper's search has the paper's kernel
         kernels = (SE if settings.kernel == KERNEL_CHOSEN else get_kernel(settings.kernel),) * R
         return _fit_warped(runs, settings, kernels, warmth.warp, state, uniforms, reference)
-    if len(warmth.kernels) == R and not is_cold(n, state):
+    is_known = len(warmth.kernels) == R and all(name in KERNELS for name in warmth.kernels)
+    if is_known and not is_cold(n, state):
         kernels = tuple(get_kernel(name) for name in warmth.kernels)
         return _fit_warped(runs, settings, kernels, warmth.warp, state, uniforms, reference)
     K = len(KERNELS)
@@ -248,7 +249,7 @@ def _fit_warped(
 
 
 def _cost(objective: _Objective, runs: Runs) -> np.ndarray:
-    """(R,) -log likelihood of y: that of the standardized w, and the slopes dw/dy over the scale; inf where unknown."""
+    """(R,) -log likelihood of y with the prior: that of the standardized w, and the slopes dw/dy over the scale."""
     slopes = np.where(runs.ok, objective.warp.log_slope(np.where(runs.ok, runs.y, objective.warp.low)), 0.0)
     nll = to_host(objective.result.nll)
     cost = nll + runs.ok.sum(axis=1) * np.log(objective.scale[:, 0]) - slopes.sum(axis=1)
