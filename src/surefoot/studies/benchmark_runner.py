@@ -152,9 +152,12 @@ def run(
 def _left(groups: Sequence[Group], states: dict[Group, State], n_workers: int) -> float:
     """Seconds left, at each group's own pace; at that of the others for one that has not begun."""
 
+    def total(n: int) -> float:
+        """If each step costs 1 + (n / 500)^2: twice as much at n = 500 as at first."""
+        return n + n**3 / (3.0 * 500.0**2)
+
     def work(group: Group, n: int) -> float:
-        """Of the steps up to n, each of which costs 1 + (n / 500)^2: twice as much at n = 500 as at first."""
-        return sum(sign * (end + end**3 / (3.0 * 500.0**2)) for sign, end in ((1.0, n), (-1.0, 10.0 * group.d)))
+        return total(n) - total(10 * group.d)
 
     begun = [group for group in groups if states[group].n > 10 * group.d and states[group].seconds > 0.0]
     if not begun:
