@@ -83,7 +83,7 @@ def plot_fit(inference: Inference) -> Any:
 def plot_trace(inference: Inference) -> Any:
     """The least loss so far against the number of simulations, failures marked."""
     figure, ax = pyplot().subplots(figsize=(5.4, 3.6), layout="constrained")
-    number = np.arange(1, inference.n_evals + 1)
+    number = np.arange(inference.n_evals)
     ok = np.asarray([e.ok for e in inference.evaluations])
     loss = np.asarray([e.y for e in inference.evaluations])
     ax.plot(number[ok], loss[ok], "o", ms=3, color="0.7", label="simulation")

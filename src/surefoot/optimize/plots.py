@@ -106,7 +106,11 @@ def plot_success(
     fig.colorbar(draw_success(ax, result, i, j, fills, n), ax=ax, label="P(success)")
     rest = [name for name in space.names if name not in (x, y)]
     title = "averaged over " if len(fills) > 1 else "at " if rest else ""
-    shown = rest if len(fills) > 1 else [f"{name} = {short(fills[0][space.names.index(name)])}" for name in rest]
+    shown = (
+        [short(name, 32) for name in rest]
+        if len(fills) > 1
+        else [f"{short(name, 32)} = {short(fills[0][space.names.index(name)])}" for name in rest]
+    )
     ax.set_title(title + ", ".join(shown), fontsize=9, parse_math=False)
     ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=2, frameon=False, fontsize=8)
     return finished(fig, path)
