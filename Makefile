@@ -3,24 +3,30 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready-dev
+# the demo needs half of what the tests need; where their packages are, it needs nothing more
+DEMO   := $(if $(wildcard $(READY)),$(READY),$(VENV)/.ready-demo)
 
 .PHONY: demo test lint bench slow clean help
 
 help:
-	@echo "make demo   a synthetic patient: from noisy pressure and flow to stiffness and rarefaction, with a report"
+	@echo "make demo   a synthetic patient: from noisy pressure and flow to stiffness and rarefaction, with a report (1 to 2 min)"
 	@echo "make test   lint, types, layers and all tests but the slow ones"
 	@echo "make slow   the tests that take minutes"
 	@echo "make lint   ruff, mypy and import-linter alone"
 	@echo "make bench  one suggestion timed against the peers that are installed"
 
-$(READY): pyproject.toml
+$(VENV)/.ready-%: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "surefoot needs Python 3.11 or newer; try: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@test -x $(BIN)/python || { echo "making $(VENV)"; $(PYTHON) -m venv $(VENV); }
+	@echo "installing what '$*' needs ($(SIZE_$*)) into $(VENV)"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[$*]'
 	@touch $@
 
-demo: $(READY)
+SIZE_demo := 30 packages, 0.6 GB; a minute or two
+SIZE_dev  := 100 packages, 1.2 GB; some minutes
+
+demo: $(DEMO)
 	$(BIN)/python examples/patient.py
 
 lint: $(READY)

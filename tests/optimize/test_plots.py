@@ -117,6 +117,16 @@ def test_a_figure_is_returned_without_a_path() -> None:
     assert isinstance(minimize(bowl, [(-1.0, 1.0)], n_evals=5).plot(), Figure)
 
 
+@pytest.mark.parametrize("plot", ["plot", "plot_success"])
+def test_a_figure_that_is_returned_is_not_kept_by_pyplot_too(plot: str) -> None:
+    # a notebook shows both: the figure would appear twice
+    from matplotlib import pyplot as plt
+
+    figure = getattr(minimize(fails_on_the_right, [(-1.0, 1.0)] * 2, n_evals=12), plot)()
+    assert plt.get_fignums() == []
+    figure.canvas.draw()  # it can still be shown
+
+
 def test_the_path_may_be_a_path(tmp_path: Path) -> None:
     minimize(bowl, [(-1.0, 1.0)], n_evals=5).plot(tmp_path / "run.png")  # type: ignore[arg-type]
     assert (tmp_path / "run.png").exists()

@@ -111,11 +111,6 @@ def infer(
     if history.exists():
         console.print(f"going on from {history}", highlight=False)
     console.print(DISCLAIMER, style="dim")
-    steps = Console(stderr=True)
-
-    def show(number: int, error: float) -> None:
-        steps.print(f"posterior: round {number}, emulator error {error:.2g} standard deviations", highlight=False)
-
     try:
         result = run(
             patient,
@@ -126,10 +121,9 @@ def infer(
             posterior=posterior,
             level=level,
             progress=True,
-            on_round=show,
         )
     except KeyboardInterrupt:
-        steps.print(f"stopped; the same command goes on from {history}", highlight=False)
+        Console(stderr=True).print(f"stopped; the same command goes on from {history}", highlight=False)
         raise typer.Exit(130) from None
     result.save(out)
     history.unlink(missing_ok=True)

@@ -202,14 +202,17 @@ def result_of(study: Study, *, settings: Settings | None = None) -> Result:
         settings = Settings.of(**{"n_init": default_n_init(len(distributions)), **about.get("settings", {})})
     space, engine = shown_space(distributions), engine_space(distributions)
     typical = typical_value(trials)
-    evaluations = [
-        evaluation_of(
-            trial, tuple(shown(d, trial.params[name]) for name, d in distributions.items()), sign, typical
-        )
+    used = [
+        trial
         for trial in sorted(trials, key=lambda t: t.number)
         if was_evaluated(trial)
         and distributions.keys() <= trial.params.keys()
         and point_of(trial, distributions, engine) is not None
+    ]
+    evaluations = [
+        evaluation_of(t, tuple(shown(d, t.params[name]) for name, d in distributions.items()), sign, typical)
+        for t in used
     ]  # fmt: skip
     message = f"study {study.study_name}: {len(evaluations)} evaluations"
-    return make_result(space, History(tuple(evaluations), warmth_of(trials)), settings, sign, message)
+    history = History(tuple(evaluations), warmth_of(trials))
+    return make_result(space, history, settings, sign, message, [t.number for t in used])

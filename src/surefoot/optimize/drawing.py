@@ -6,6 +6,7 @@ choices are the user's and are never read as mathematics.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ from surefoot.optimize.parameters import Categorical, Integer
 if TYPE_CHECKING:
     from surefoot.optimize.result import Result
 
+LONE_SURROGATES = re.compile(r"[\ud800-\udfff]")  # bytes that were no UTF-8: no file and no font can hold them
 _N_SLICE = 120  # points along a real parameter
 _MAX_NAME = 32  # characters of a parameter's name that fit below a small picture
 _MAX_MARKS = 24  # integers drawn one by one; more are drawn as a curve
@@ -29,7 +31,7 @@ def best_so_far(result: Result) -> np.ndarray:
 
 def draw_convergence(ax: Any, result: Result) -> None:
     """Every evaluation, the best so far, and the failures along the bottom."""
-    number = np.arange(1, result.nfev + 1)
+    number = np.asarray(result.numbers)
     y, ok = result.func_vals, result.history.ok
     ax.plot(number[ok], y[ok], "o", ms=3.5, color="0.6", label="evaluation")
     ax.plot(number, best_so_far(result), color="C0", lw=1.8, label="best so far", drawstyle="steps-post")
@@ -42,17 +44,18 @@ def draw_convergence(ax: Any, result: Result) -> None:
     values = y[ok]
     if len(values) and np.ptp(values) > 0 and (np.percentile(values, 95) - values.min()) < 0.05 * np.ptp(values):
         ax.set_yscale("symlog", linthresh=max(1e-12, float(np.percentile(np.abs(values), 50))))
-    ax.axvline(min(result.settings.n_init, result.nfev) + 0.5, color="0.5", alpha=0.5, lw=1, ls="--", zorder=0)
+    end = result.numbers[min(result.settings.n_init, result.nfev) - 1]
+    ax.axvline(end + 0.5, color="0.5", alpha=0.5, lw=1, ls="--", zorder=0)
     ax.set(xlabel="evaluation", ylabel="value")
 
 
 def draw_gap(ax: Any, result: Result) -> None:
     """How far the best so far was from the best of all, on a logarithmic scale: it ends where the best was found."""
     gap = result.sign * (best_so_far(result) - result.fun)
-    number = np.arange(1, result.nfev + 1)
-    ax.plot(number, np.where(gap > 0.0, gap, np.nan), color="C0", lw=1.8, drawstyle="steps-post")
+    first, last = result.numbers[0], result.numbers[-1]
+    ax.plot(result.numbers, np.where(gap > 0.0, gap, np.nan), color="C0", lw=1.8, drawstyle="steps-post")
     ax.set_yscale("log")
-    ax.set(xlabel="evaluation", ylabel="distance to the best", xlim=(1, max(2, result.nfev)))
+    ax.set(xlabel="evaluation", ylabel="distance to the best", xlim=(first, max(first + 1, last)))
 
 
 def axis_values(result: Result, i: int, n: int) -> list[Any]:
@@ -158,6 +161,6 @@ def _label(ax: Any, result: Result, i: int, j: int) -> None:
 
 
 def short(value: Any, most: int = 12) -> str:
-    """A value or a name in at most so many characters."""
-    text = f"{value:.4g}" if isinstance(value, float) else str(value)
+    """A value or a name in at most so many characters that a font can be asked for."""
+    text = f"{value:.4g}" if isinstance(value, float) else LONE_SURROGATES.sub("\N{REPLACEMENT CHARACTER}", str(value))
     return text if len(text) <= most else text[: most - 1] + "…"

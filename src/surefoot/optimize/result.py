@@ -101,6 +101,7 @@ class Result:
     space: Space
     settings: Settings
     sign: float = 1.0
+    numbers: tuple[int, ...] = ()  # of the evaluations: 0, 1, …, or in a study the numbers of their trials
 
     def __getitem__(self, name: str) -> Any:
         if name not in self.keys():
@@ -128,7 +129,7 @@ class Result:
     def table(self) -> list[dict[str, Any]]:
         """One row per evaluation: number, parameters, value, best so far, status, reason, duration."""
         rows, best = [], math.nan
-        for i, e in enumerate(self.history.evaluations):
+        for i, e in zip(self.numbers, self.history.evaluations, strict=True):
             if e.ok and not self.sign * best <= self.sign * e.y:  # `not <=` so that the first replaces NaN
                 best = e.y
             point = dict(zip(self.space.names, e.x, strict=True))
@@ -202,8 +203,15 @@ class Result:
         return plot_success(self, x, y, others, n, path)
 
 
-def make_result(space: Space, history: History, settings: Settings, sign: float, message: str) -> Result:
-    """The result of a history."""
+def make_result(
+    space: Space,
+    history: History,
+    settings: Settings,
+    sign: float,
+    message: str,
+    numbers: Sequence[int] | None = None,
+) -> Result:
+    """The result of a history; `numbers` of the evaluations if they are not 0, 1, …"""
     y, ok = history.y, history.ok
     best = int(np.argmin(np.where(ok, sign * y, np.inf))) if ok.any() else None
     return Result(
@@ -219,4 +227,5 @@ def make_result(space: Space, history: History, settings: Settings, sign: float,
         space=space,
         settings=settings,
         sign=sign,
+        numbers=tuple(range(len(history)) if numbers is None else numbers),
     )
