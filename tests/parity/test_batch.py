@@ -17,6 +17,8 @@ from surefoot.optimize.settings import Settings
 from surefoot.optimize.space import Space
 from surefoot.optimize.suggest import initial_design, suggest
 
+pytestmark = pytest.mark.bits
+
 R = 50
 COMPARED = (0, 17, 31, 49)
 
