@@ -159,31 +159,33 @@ def _names(text: str) -> list[str]:
 
 
 _ROWS = (
-    ("f_L", "large vessels, dyn/cm²", ",.0f"),
-    ("f_S", "small vessels, dyn/cm²", ",.0f"),
-    ("ξ", "radius exponent", ".4f"),
+    ("f_L", "stiffness, large", ",.0f"),  # dyn/cm²
+    ("f_S", "stiffness, small", ",.0f"),
+    ("ξ", "exponent", ".4f"),
 )
 
 
 def print_result(console: Console, result: "Inference") -> None:
-    """Parameters with truth, estimate and interval; then what to know before believing them."""
+    """Parameters with truth, estimate (the posterior's median), interval and best fit; then what to know of them."""
     posterior, truth = result.posterior, result.data.truth
-    table = Table(title=f"{len(result.data)} signals, {result.data.n_values} values", title_justify="left")
+    heading = f"{len(result.data)} signals, {result.data.n_values} values; stiffness in dyn/cm²"
+    table = Table(title=heading, title_justify="left")
     table.add_column("")
-    table.add_column("stiffness, rarefaction", min_width=22)
+    table.add_column("parameter", no_wrap=True)
     if truth is not None:
         table.add_column("truth", justify="right")
-    table.add_column("estimate", justify="right")
     if posterior is not None:
-        table.add_column(f"{posterior.intervals[0].level:.0%} interval", justify="right")
+        table.add_column("median", justify="right")
+        table.add_column(f"{posterior.intervals[0].level:.0%} interval", justify="right", no_wrap=True)
+    table.add_column("best fit", justify="right")
     for i, (symbol, what, form) in enumerate(_ROWS):
         cells = [symbol, what]
         if truth is not None:
             cells.append(f"{truth[i]:{form}}")
-        cells.append(f"{result.estimate[i]:{form}}")
         if posterior is not None:
             interval = posterior.intervals[i]
-            cells.append(f"{interval.low:{form}} to {interval.high:{form}}")
+            cells += [f"{interval.median:{form}}", f"{interval.low:{form}} to {interval.high:{form}}"]
+        cells.append(f"{result.estimate[i]:{form}}")
         table.add_row(*cells)
     console.print(table)
     kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(result.failures.items()))
