@@ -14,7 +14,7 @@ from surefoot.cli.list import STORAGE
 if TYPE_CHECKING:
     from optuna.study import Study
 
-STUDY = typer.Option("", "--study", help="Its name, if the storage has several.")
+STUDY = typer.Option("", "--study", metavar="NAME", help="Name of the study, if the storage has several.")
 
 
 def show(
@@ -24,13 +24,15 @@ def show(
         None,
         "--trial",
         min=0,
-        help="Only this one, with all its digits, its stdout and its stderr.",
+        metavar="NUMBER",
+        help="Show this one, with all digits and all it printed.",
         show_default=False,
     ),
 ) -> None:
-    """Show every trial of a study, and what was found; with --trial one of them, with all it printed.
+    """Show the trials of a study, and what was found.
 
-    In a terminal the table fits its width; piped, it has all digits and all text.
+    In a terminal the table fits its width; piped, it has all digits and all text. With --trial it is one of them, with
+    all it printed.
 
     Example: surefoot show stiffness.db --trial 17
     """
