@@ -6,12 +6,14 @@ READY  := $(VENV)/.ready-dev
 # the demo needs half of what the tests need; where their packages are, it needs nothing more
 DEMO   := $(if $(wildcard $(READY)),$(READY),$(VENV)/.ready-demo)
 
-.PHONY: demo test lint bench slow clean help
+.PHONY: demo test lint bench slow bits versions clean help
 
 help:
 	@echo "make demo   a synthetic patient: from noisy pressure and flow to stiffness and rarefaction, with a report (1 to 2 min)"
 	@echo "make test   lint, types, layers and all tests but the slow ones"
 	@echo "make slow   the tests that take minutes"
+	@echo "make bits   what is promised bit by bit, with the arithmetic of other processors too"
+	@echo "make versions  tests with the oldest and the newest packages and Python"
 	@echo "make lint   ruff, mypy and import-linter alone"
 	@echo "make bench  one suggestion timed against the peers that are installed"
 
@@ -35,11 +37,24 @@ lint: $(READY)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+PYTEST := $(BIN)/python -m pytest -n auto --dist worksteal
+
 test: lint
-	$(BIN)/python -m pytest
+	$(PYTEST)
+	@echo "surefoot is fine here: format, types, layers and all tests but the slow ones"
 
 slow: $(READY)
-	$(BIN)/python -m pytest -m 'slow and not torch'
+	$(PYTEST) -m 'slow and not torch'
+
+bits: $(READY)
+	$(BIN)/python tools/arithmetics.py -n auto
+
+versions: $(READY)
+	$(BIN)/python tools/versions.py oldest -n auto --dist worksteal $(OLD_AND_NEW)
+	$(BIN)/python tools/versions.py newest -n auto --dist worksteal $(OLD_AND_NEW)
+
+# what depends on NumPy, SciPy, Optuna and Python; the rest needs packages that are not part of surefoot
+OLD_AND_NEW := tests/parity tests/numerics tests/gp tests/acquisition tests/failures tests/optimize tests/integrations tests/runs
 
 bench: $(READY)
 	$(BIN)/python -m benchmarks.suggestion

@@ -43,6 +43,7 @@ def test_a_run_is_minimize_with_a_storage(make_problem, reporter):
     assert result.fun == same.fun
 
 
+@pytest.mark.bits
 def test_a_run_that_is_continued_gives_the_points_of_one_that_was_not(make_problem, reporter, tmp_path):
     whole = run(make_problem(python=BOWL_FUNCTION, n_evals=12, n_init=6), str(tmp_path / "whole.db"), reporter=reporter)
     run(make_problem(python=BOWL_FUNCTION, n_evals=8, n_init=6), reporter=reporter)
