@@ -1,5 +1,8 @@
 """Assembles the subcommands; each lives in a file of its own and imports its heavy parts when it runs."""
 
+import io
+import sys
+
 import typer
 from rich.console import Console
 from rich.markup import escape
@@ -17,10 +20,10 @@ from surefoot.cli.show import show
 from surefoot.errors import SurefootError
 
 app = typer.Typer(
-    help="Bayesian optimization for expensive simulators that crash.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # plain text: boxes take the room of words, and show the type of a flag
 )
 app.add_typer(pulmonary.app, name="pulmonary")
 app.add_typer(study.app, name="study")
@@ -34,9 +37,18 @@ def _print_version(wanted: bool) -> None:
 
 @app.callback()
 def _root(
-    version: bool = typer.Option(False, "--version", callback=_print_version, is_eager=True, help="Print it."),
+    version: bool = typer.Option(
+        False, "--version", callback=_print_version, is_eager=True, help="Print the version and exit."
+    ),
 ) -> None:
-    """Bayesian optimization for expensive simulators that crash."""
+    """Bayesian optimization for expensive simulators that crash.
+
+    run, list, show, export, report and dashboard are for problems of yours; the others repeat what the docs show.
+
+    Example: surefoot run problem.toml
+
+    What stands in a problem file: docs/running.md. Every command has a --help with an example.
+    """
 
 
 app.command()(run)
@@ -50,6 +62,8 @@ app.command()(problems)
 
 def main() -> None:
     """Run the command line; errors made by the caller end in one line on stderr, not in a traceback."""
+    if isinstance(sys.stdout, io.TextIOWrapper):  # names of files and reasons may hold bytes that are no text
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         app()
     except SurefootError as error:

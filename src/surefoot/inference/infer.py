@@ -250,7 +250,7 @@ def _warnings(estimate: Vector, residuals: tuple[Residual, ...], data: Signals) 
     notes = []
     for name, value, (low, high) in zip(NAMES, estimate, PARAMETER_BOX, strict=True):
         if min(value - low, high - value) < 0.005 * (high - low):
-            notes.append(f"the estimate of {name} lies at the bounds of the search, {low:g} to {high:g}")
+            notes.append(f"the best fit of {name} lies at the bounds of the search, {low:g} to {high:g}")
     for residual, signal in zip(residuals, data, strict=True):
         # the mean of n squared standard normals has variance 2/n; 0.2: noise levels are known no better
         if residual.chi2_per_value > 1.2 + 5.0 * math.sqrt(2.0 / signal.value.size):

@@ -33,6 +33,7 @@ def plot_posterior(inference: Inference) -> Any:
                 interval = posterior.intervals[i]
                 ax.hist(across, bins=40, color=_DRAWS, alpha=0.75)
                 ax.axvspan(interval.low, interval.high, color=_DRAWS, alpha=0.12, lw=0)
+                ax.axvline(interval.median, color=_DRAWS, lw=1.6, label="median")
                 ax.set(yticks=[])
             else:
                 ax.plot(across, posterior.samples[:, i], ".", ms=3.5, alpha=0.4, color=_DRAWS, mec="none")
@@ -40,7 +41,7 @@ def plot_posterior(inference: Inference) -> Any:
                 if truth is not None:
                     ax.plot(truth[j], truth[i], "x", ms=7, mew=1.4, color=_TRUTH)
             if i == j:
-                ax.axvline(inference.estimate[j], color=_ESTIMATE, lw=1.2, label="estimate")
+                ax.axvline(inference.estimate[j], color=_ESTIMATE, lw=1.2, label="best fit")
                 if truth is not None:
                     ax.axvline(truth[j], color=_TRUTH, lw=1.2, ls="--", label="truth")
             ax.ticklabel_format(style="sci", scilimits=(-3, 4), useOffset=False)

@@ -76,7 +76,8 @@ def plot_result(result: Result, path: str | None) -> Any:
     if result.success and map_wanted:
         ax = fig.add_subplot(grid[:, 1])
         fig.colorbar(draw_map(ax, result), ax=ax, shrink=0.9, label="posterior mean")
-        ax.set_title("model, evaluations (x: failed)")
+        ax.set_title("model")
+        ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=2, frameon=False, fontsize=8)
     for k, i in enumerate(slices):
         ax = fig.add_subplot(grid[k // 3, 1 + k % 3])
         draw_slice(ax, result, i)

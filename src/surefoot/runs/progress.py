@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
 from types import TracebackType
 
 from optuna.study import Study
@@ -12,6 +11,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 
+from surefoot.optimize.reasons import grouped
 from surefoot.optimize.result import Result
 from surefoot.runs.study import Counts
 
@@ -95,7 +95,9 @@ def _duration(seconds: float) -> str:
 
 def final_table(result: Result, name: str, n_evals: int) -> Table:
     """What came of it."""
-    table = Table(title=f"{name}: {result.nfev} of {n_evals} evaluations", show_header=False, title_justify="left")
+    n = result.nfev
+    counted = f"{n} of {n_evals} evaluations" if n <= n_evals else f"{n} evaluations, {n_evals} asked for"
+    table = Table(title=f"{name}: {counted}", show_header=False, title_justify="left")
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
     if result.success:
@@ -105,9 +107,11 @@ def final_table(result: Result, name: str, n_evals: int) -> Table:
     else:
         table.add_row("best value", "none: nothing has succeeded")
     table.add_row("failed", f"{result.n_failures} of {result.nfev}")
-    reasons = Counter(e.reason for e in result.history.evaluations if not e.ok)
-    for reason, count in reasons.most_common(_MOST_REASONS):
-        table.add_row(f"  {count}×", escape(reason[:300]))
-    if len(reasons) > _MOST_REASONS:
-        table.add_row("", f"and {len(reasons) - _MOST_REASONS} other reasons")
+    reasons = [e.reason for e in result.history.evaluations if not e.ok]
+    groups = grouped(reasons)
+    for group in groups[:_MOST_REASONS]:
+        alike = " (other numbers in others)" if len({reasons[i] for i in group.members}) > 1 else ""
+        table.add_row(f"  {group.count}×", escape(group.text[:300] + alike))
+    if len(groups) > _MOST_REASONS:
+        table.add_row("", f"and {len(groups) - _MOST_REASONS} other reasons")
     return table

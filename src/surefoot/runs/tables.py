@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import json
@@ -94,13 +95,13 @@ def find_trial(study: Study, number: int) -> FrozenTrial:
 def output_of(trial: FrozenTrial) -> dict[str, tuple[str, bool]]:
     """stdout and stderr of an evaluation: text, and whether it is whole (the file is here) or its stored end."""
     stored = trial.user_attrs.get(OUTPUT) or {}
-    found = {}
-    for stream in ("stdout", "stderr"):
-        path = Path(stored.get("folder", "")) / f"{stream}.txt"
-        try:
-            found[stream] = path.read_text(errors="replace"), True
-        except OSError:
-            found[stream] = str(stored.get(stream, "")), False
+    found = {stream: (str(stored.get(stream, "")), False) for stream in ("stdout", "stderr")}
+    folder = stored.get("folder")
+    if not folder:  # else the files of the current folder would be taken for it
+        return found
+    for stream in found:
+        with contextlib.suppress(OSError):
+            found[stream] = Path(folder, f"{stream}.txt").read_text(errors="replace"), True
     return found
 
 
