@@ -5,8 +5,8 @@ import os
 import pytest
 
 from surefoot.errors import InvalidInputError
-from surefoot.runs import evaluation, process
-from surefoot.runs.evaluation import evaluate_trial
+from surefoot.runs import evaluation
+from surefoot.runs.evaluation import evaluate_trial, processes
 
 CODE = """
 import os, sys, time
@@ -71,7 +71,8 @@ def test_a_retry_is_by_the_name_of_the_exception(make_problem):
     finished = evaluate(problem, 3)
     evaluation.close()
     assert finished.evaluation.status == "transient"
-    assert finished.output["stdout"] == "call 1\ncall 2\n"
+    assert finished.output["stdout"] == "call 2\n"
+    assert (problem.evaluations_folder / "000000.try-1" / "stdout.txt").read_text() == "call 1\n"
 
 
 @pytest.mark.parametrize("code", ["import nowhere_at_all", "evaluate = 3", "x = 1", "import os; os._exit(3)"])
@@ -90,10 +91,10 @@ def test_it_runs_beside_the_problem_file(make_problem, tmp_path):
 
 
 def test_nothing_is_started_while_a_run_stops_and_again_after_it(problem):
-    process.stop_all()
+    processes.stop_all()
     try:
         with pytest.raises(OSError, match="stopped"):
             evaluate(problem, 0.0)
     finally:
-        process.allow()
+        processes.allow()
     assert evaluate(problem, 0.0).evaluation.ok

@@ -29,6 +29,7 @@ from optuna.distributions import BaseDistribution, CategoricalDistribution, Floa
 from surefoot.errors import InvalidInputError
 
 OWN_PLACEHOLDERS = ("here", "folder", "trial")
+STDOUT, STDERR = "stdout.txt", "stderr.txt"  # in the working directory of an evaluation
 PARAMETERS_FILE = "parameters.json"  # written into every working directory, for simulators that read files
 
 

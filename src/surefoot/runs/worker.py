@@ -22,9 +22,9 @@ from surefoot.errors import SpaceExhaustedError, StorageLostError, SurefootError
 from surefoot.integrations.optuna_history import OUTPUT, REASON, TRANSIENT, is_void, result_of
 from surefoot.optimize.minimize import stop_if_hopeless
 from surefoot.optimize.result import Result
-from surefoot.runs import evaluation, process
+from surefoot.runs import evaluation
 from surefoot.runs.claims import Claims
-from surefoot.runs.evaluation import Finished, evaluate_trial
+from surefoot.runs.evaluation import Finished, evaluate_trial, processes
 from surefoot.runs.problem import Problem
 from surefoot.runs.signals import Signals
 from surefoot.runs.storage import close_storage, make_durable, open_storage
@@ -61,10 +61,10 @@ def run(
                 try:
                     worker.run(threads)
                 finally:
-                    process.stop_all()  # what is under way now was given back
+                    processes.stop_all()  # what is under way now was given back
         return worker.result()
     finally:
-        process.allow()  # all threads have ended; another run may follow in this process
+        processes.allow()  # all threads have ended; another run may follow in this process
         evaluation.close()
         close_storage(storage)
 
@@ -215,7 +215,7 @@ class Worker:
         numbers = list(self._claims.held)
         if not numbers:
             return
-        process.stop_all()
+        processes.stop_all()
         for future in self._running:
             future.cancel()
         for number in numbers:
