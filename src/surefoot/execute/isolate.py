@@ -7,14 +7,16 @@ notebook can be sent), and forks itself for every call. It has no threads but th
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
+import os
 import sys
 import threading
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Protocol
 
 import cloudpickle
 
@@ -30,14 +32,38 @@ _copies: dict[str, Isolated] = {}  # in a worker process: the functions that wer
 _copies_lock = threading.Lock()
 
 
+class Limits(Protocol):
+    """What an evaluation may take."""
+
+    @property
+    def in_process(self) -> bool:
+        """Whether it gets a process of its own."""
+
+    @property
+    def timeout_s(self) -> float | None:
+        """Seconds."""
+
+    @property
+    def memory_limit_mb(self) -> float | None:
+        """What it may add."""
+
+
 @contextmanager
-def isolated(function: Callable[[Any], Any], wanted: bool = True) -> Iterator[Any]:
-    """The function, as `Isolated` if that is wanted; its processes end with the context."""
-    if not wanted:
+def isolated(function: Callable[[Any], Any], limits: Limits) -> Iterator[Any]:
+    """The function, as `Isolated` if processes are wanted; they end with the context.
+
+    InvalidInputError, before any call, if the function cannot be sent or not be loaded there.
+    """
+    if not limits.in_process:
         yield function
         return
-    prepared = Isolated(pickled(function))
+    if os.name != "posix":
+        raise InvalidInputError(
+            f"expected Linux or macOS for isolate, timeout and memory_limit_mb; got {sys.platform}; try without them"
+        )
+    prepared = Isolated(pickled(function), limits.timeout_s, limits.memory_limit_mb)
     try:
+        prepared.start()
         yield prepared
     finally:
         prepared.close()
@@ -46,8 +72,10 @@ def isolated(function: Callable[[Any], Any], wanted: bool = True) -> Iterator[An
 class Isolated:
     """A function behind processes: one for each thread that calls it at the same time. It can be sent to workers."""
 
-    def __init__(self, function: bytes, key: str = "") -> None:
+    def __init__(self, function: bytes, timeout_s: float | None, memory_limit_mb: float | None, key: str = "") -> None:
         self._function = function
+        self._timeout_s = timeout_s
+        self._memory_limit_mb = memory_limit_mb
         self._key = key or uuid.uuid4().hex
         self._processes = Processes()
         self._lock = threading.Lock()
@@ -55,22 +83,25 @@ class Isolated:
         self._closed = False
 
     def __reduce__(self) -> Any:
-        return _copy, (self._function, self._key)
+        return _copy, (self._function, self._timeout_s, self._memory_limit_mb, self._key)
 
-    def call(self, argument: Any, timeout_s: float | None, memory_limit_mb: float | None) -> Outcome:
+    def start(self) -> None:
+        """Have a process ready, and know that the function can be loaded."""
+        caller = self._take()
+        with contextlib.suppress(OSError), _refused():  # what the machine cannot do now it may do at the first call
+            caller.start()
+        self._give(caller)
+
+    def call(self, argument: Any) -> Outcome:
         """What came of function(argument); raises nothing for what happens there."""
         try:
             sent = cloudpickle.dumps(argument)
         except Exception as error:
             return Outcome(reason=f"the point cannot be sent to another process ({exception_outcome(error).reason})")
-        caller = self._take(timeout_s, memory_limit_mb)
+        caller = self._take()
         try:
-            outcome = caller.call(Request(sent))
-        except LoadError as error:
-            raise InvalidInputError(
-                f"expected a function that a fresh process can load; got {error}; "
-                "try importing what it needs inside the function, or a module that is on sys.path"
-            ) from None
+            with _refused():
+                outcome = caller.call(Request(sent))
         except OSError as error:
             return Outcome(reason=f"no process could be started: {error}", machine=is_machine_trouble(error))
         self._give(caller)
@@ -84,12 +115,14 @@ class Isolated:
         for caller in idle:
             caller.stop()
 
-    def _take(self, timeout_s: float | None, memory_limit_mb: float | None) -> Caller:
+    def _take(self) -> Caller:
         with self._lock:
             if self._idle:
                 return self._idle.pop()
-        loading = Loading(self._function, tuple(sys.path), fork=True, memory_limit_mb=memory_limit_mb, idle_s=_IDLE_S)
-        return Caller(self._processes, loading, timeout_s=timeout_s)
+        loading = Loading(
+            self._function, tuple(sys.path), fork=True, memory_limit_mb=self._memory_limit_mb, idle_s=_IDLE_S
+        )
+        return Caller(self._processes, loading, timeout_s=self._timeout_s)
 
     def _give(self, caller: Caller) -> None:
         with self._lock:
@@ -99,10 +132,21 @@ class Isolated:
         caller.stop()
 
 
-def _copy(function: bytes, key: str) -> Isolated:
+@contextmanager
+def _refused() -> Iterator[None]:
+    try:
+        yield
+    except LoadError as error:
+        raise InvalidInputError(
+            f"expected a function that a fresh process can load; got {error}; "
+            "try importing what it needs inside the function, or a module that is on sys.path"
+        ) from None
+
+
+def _copy(function: bytes, timeout_s: float | None, memory_limit_mb: float | None, key: str) -> Isolated:
     """The one of this process: a function that comes again finds its processes running."""
     with _copies_lock:
-        copy = _copies.pop(key, None) or Isolated(function, key)
+        copy = _copies.pop(key, None) or Isolated(function, timeout_s, memory_limit_mb, key)
         _copies[key] = copy  # the latest last
         old = [_copies.pop(first) for first in list(_copies)[:-_COPIES]]
     for one in old:

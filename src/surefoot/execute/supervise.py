@@ -12,7 +12,6 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
-import resource
 import select
 import signal
 import sys
@@ -45,6 +44,8 @@ def die_with(parent: int) -> None:
 
 def no_core_dumps() -> None:
     """A hundred crashes must not fill the disk; the hard limit stays, for a program that wants its cores."""
+    import resource
+
     hard = resource.getrlimit(resource.RLIMIT_CORE)[1]
     resource.setrlimit(resource.RLIMIT_CORE, (0, hard))
 
@@ -147,6 +148,8 @@ def _become(command: list[str], memory: int) -> NoReturn:
         signal.signal(sig, signal.SIG_DFL)
     no_core_dumps()
     if memory:
+        import resource
+
         resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     try:
         os.execvp(command[0], command)

@@ -100,9 +100,9 @@ def evaluate(fun: Callable[[Any], Any], space: Space, x: tuple[Value, ...], guar
 
 def _call(fun: Callable[[Any], Any], argument: Any, guard: Guard) -> Outcome:
     if isinstance(fun, Isolated):
-        return fun.call(argument, guard.timeout_s, guard.memory_limit_mb)
+        return fun.call(argument)
     if guard.in_process:  # a single call: `minimize` keeps the processes from call to call
-        with isolated(fun) as prepared:
+        with isolated(fun, guard) as prepared:
             return _call(prepared, argument, guard)
     try:
         return Outcome(value=fun(argument))

@@ -104,7 +104,7 @@ def minimize(
     check_max_failures(max_failures)
     queue = _given_points(optimizer, space, x0, y0)
     message = f"all {n_evals} evaluations done"
-    with Progress(n_evals, shown=progress) as bar, isolated(fun, guard.in_process) as fun:
+    with Progress(n_evals, shown=progress) as bar, isolated(fun, guard) as fun:
 
         def report(evaluation: Evaluation) -> None:
             bar.update(optimizer.history)

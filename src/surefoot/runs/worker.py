@@ -24,7 +24,8 @@ from surefoot.optimize.minimize import stop_if_hopeless
 from surefoot.optimize.result import Result
 from surefoot.runs import evaluation
 from surefoot.runs.claims import Claims
-from surefoot.runs.evaluation import Finished, evaluate_trial, processes
+from surefoot.runs.evaluation import Finished, evaluate_trial
+from surefoot.runs.evaluation import processes as process
 from surefoot.runs.problem import Problem
 from surefoot.runs.signals import Signals
 from surefoot.runs.storage import close_storage, make_durable, open_storage
@@ -61,10 +62,10 @@ def run(
                 try:
                     worker.run(threads)
                 finally:
-                    processes.stop_all()  # what is under way now was given back
+                    process.stop_all()  # what is under way now was given back
         return worker.result()
     finally:
-        processes.allow()  # all threads have ended; another run may follow in this process
+        process.allow()  # all threads have ended; another run may follow in this process
         evaluation.close()
         close_storage(storage)
 
@@ -215,7 +216,7 @@ class Worker:
         numbers = list(self._claims.held)
         if not numbers:
             return
-        processes.stop_all()
+        process.stop_all()
         for future in self._running:
             future.cancel()
         for number in numbers:
