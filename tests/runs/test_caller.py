@@ -5,6 +5,7 @@ import os
 import pytest
 
 from surefoot.errors import InvalidInputError
+from surefoot.execute import caller
 from surefoot.runs import evaluation
 from surefoot.runs.evaluation import evaluate_trial, processes
 
@@ -77,8 +78,42 @@ def test_a_retry_is_by_the_name_of_the_exception(make_problem):
 
 @pytest.mark.parametrize("code", ["import nowhere_at_all", "evaluate = 3", "x = 1", "import os; os._exit(3)"])
 def test_a_function_that_cannot_be_loaded_is_an_error(make_problem, code):
-    with pytest.raises(InvalidInputError, match=r"expected a function at 'function\.py:evaluate'"):
+    with pytest.raises(
+        InvalidInputError, match=r"expected a function at 'function\.py:evaluate'; got .*; try"
+    ) as caught:
         evaluate(make_problem(python=code), 10)
+    assert "got expected" not in str(caught.value)
+
+
+def test_an_import_without_end_is_an_error(make_problem, monkeypatch):
+    monkeypatch.setattr(caller, "LOAD_AT_LEAST_S", 0.5)
+    with pytest.raises(InvalidInputError, match=r"no end of its import after 0\.5 s"):
+        evaluate(make_problem(python="while True: pass", objective={"timeout_s": 0.1}), 10)
+
+
+def test_a_death_is_noticed_while_the_workers_of_a_pool_live_on(make_problem):
+    code = """
+import os, time
+from concurrent.futures import ProcessPoolExecutor
+def evaluate(x):
+    pool = ProcessPoolExecutor(2)
+    pool.submit(time.sleep, 600)
+    pool.submit(os.getpid).result()
+    os._exit(3)
+"""
+    assert "status 3" in evaluate(make_problem(python=code), 10).evaluation.reason
+
+
+@pytest.mark.parametrize("value", ["object()", "[1, 2]", "lambda: 0", "Odd()", "b'1' * 10**7"])
+def test_a_value_that_is_no_number_is_a_failure(make_problem, value):
+    code = f"""
+class Odd:
+    def __array__(self, *args, **kwargs): raise RuntimeError("no")
+def evaluate(x): return {value}
+"""
+    finished = evaluate(make_problem(python=code), 10).evaluation
+    evaluation.close()
+    assert (finished.status, bool(finished.reason)) == ("failed", True)
 
 
 def test_it_runs_beside_the_problem_file(make_problem, tmp_path):
