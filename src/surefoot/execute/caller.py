@@ -11,7 +11,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import surefoot
 from surefoot.execute.helper import Loading, Request
 from surefoot.execute.messages import Messages, framed
 from surefoot.execute.outcome import Outcome, death, death_outcome, exception_outcome, timeout_outcome
@@ -19,7 +18,7 @@ from surefoot.execute.processes import Processes, wait
 from surefoot.execute.supervise import GRACE_S, KILL_S
 
 LOAD_AT_LEAST_S = 60.0  # a function may take so long to be imported, however short its calls have to be
-_ROOT = str(Path(surefoot.__file__).resolve().parent.parent)
+_ROOT = str(Path(__file__).resolve().parents[2])
 # this very package, whatever else of its name there is; nothing stays in the path of the function
 _BOOT = (
     "import sys; sys.path.insert(0, sys.argv.pop(1)); from surefoot.execute.helper import main; del sys.path[0]; main()"
