@@ -141,7 +141,7 @@ class Caller:
 
     def _send(self, thing: Any, limit_s: float | None) -> None:
         assert self._connection is not None
-        self._connection.settimeout(limit_s)
+        self._connection.settimeout(None if limit_s is None else min(limit_s, 86400.0))  # more is an OverflowError
         try:
             self._connection.sendall(framed(thing))
         except ConnectionError:

@@ -91,8 +91,12 @@ class _Connection:
         self._socket.close()
 
 
+class NoFunctionError(Exception):
+    """The module has no function of that name."""
+
+
 def load(spec: str, here: str) -> Function:
-    """The function that module:function or file.py:function names; LookupError if it has none of that name."""
+    """The function that module:function or file.py:function names; whatever its import raises."""
     place, name = spec.split(":")
     sys.path.insert(0, here)
     if place.endswith(".py"):
@@ -106,9 +110,9 @@ def load(spec: str, here: str) -> Function:
         module = importlib.import_module(place)
     function = getattr(module, name, None)
     if function is None:
-        raise LookupError(f"no {name!r} in {place}")
+        raise NoFunctionError(f"no {name!r} in {place}")
     if not callable(function):
-        raise LookupError(f"{name!r} in {place} is of type {type(function).__name__}")
+        raise NoFunctionError(f"{name!r} in {place} is of type {type(function).__name__}")
     return function  # type: ignore[no-any-return]
 
 
@@ -180,6 +184,7 @@ class _Forks:
 
     def call(self, request: Request) -> tuple[bytes, Outcome]:
         """What came of it; the process is gone then, with all it started."""
+        self._alarm.came()  # of calls before
         reader, writer = os.pipe()
         me = os.getpid()
         try:
@@ -229,28 +234,27 @@ class _Forks:
         """
         os.set_blocking(reader, False)
         deadline = None if timeout_s is None else time.monotonic() + timeout_s
-        said = Messages()
+        awaited = [reader, self._alarm.descriptor]
+        said, answer = Messages(), None
         while True:
-            with contextlib.suppress(BlockingIOError):
+            try:
                 while piece := os.read(reader, 2**16):
                     said.add(piece)
-            if (answer := said.take()) is not None:
-                select.select([self._alarm.descriptor], [], [], GRACE_S)  # it is about to exit by itself
-                return answer, True
+                awaited = [self._alarm.descriptor]  # closed
+            except BlockingIOError:
+                pass
+            if answer is None and (answer := said.take()) is not None:
+                deadline = time.monotonic() + GRACE_S  # it is about to exit by itself
             if child in ended:
-                return None, True
+                return answer, True
             left = 3600.0 if deadline is None else deadline - time.monotonic()
             if left <= 0.0:
-                return None, False
-            select.select([reader, self._alarm.descriptor], [], [], min(left, 3600.0))
+                return answer, answer is not None
+            select.select(awaited, [], [], min(left, 3600.0))
             self._alarm.came()
-            _collect(child, ended)
-
-
-def _collect(child: int, ended: dict[int, int]) -> None:
-    pid, status = os.waitpid(child, os.WNOHANG)
-    if pid:
-        ended[pid] = status
+            pid, status = os.waitpid(child, os.WNOHANG)
+            if pid:
+                ended[pid] = status
 
 
 def main() -> None:
@@ -265,9 +269,11 @@ def main() -> None:
         if loading.path:
             sys.path[:] = loading.path
         function = pickle.loads(loading.pickled) if loading.pickled else load(loading.spec, loading.here)
+    except NoFunctionError as error:
+        connection.send(str(error))
+        return
     except BaseException as error:
-        found = isinstance(error, LookupError) and not loading.pickled
-        connection.send(str(error.args[0]) if found else exception_outcome(error).reason)
+        connection.send(exception_outcome(error).reason)
         return
     connection.send("")
     forks = _Forks(connection, function, loading.memory_limit_mb) if loading.fork else None

@@ -10,7 +10,6 @@ the command. Processes of another user cannot be ended, nor those that a daemon 
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import os
 import select
 import signal
@@ -28,16 +27,22 @@ _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 _LOOK_S = 0.2  # between looks at the parent, on kernels that cannot tell
 
 
+def _prctl(option: int, value: int) -> None:
+    if LINUX:
+        with contextlib.suppress(ImportError, OSError, AttributeError):  # a Python without ctypes: less is caught
+            import ctypes
+
+            ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
+
+
 def adopt_orphans() -> None:
     """Become the parent of every descendant whose own parent dies (Linux)."""
-    if LINUX:
-        ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    _prctl(_PR_SET_CHILD_SUBREAPER, 1)
 
 
 def die_with(parent: int) -> None:
     """Be killed when the parent, a process with one thread, dies (Linux)."""
-    if LINUX:
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:  # it died before the line above
         os._exit(1)
 
@@ -99,6 +104,9 @@ def end_descendants(group: int, ended: dict[int, int], grace_s: float = 0.0, spa
         if final and refused == len(left):
             return
         time.sleep(0.005)
+    if not LINUX:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(group, signal.SIGKILL)
 
 
 def kill_tree(root: int) -> None:

@@ -30,8 +30,7 @@ from surefoot.runs.reading import tail
 _TAIL_BYTES = 2000  # of stdout and stderr each, kept in the storage: readable from any machine
 _NO_SPACE_BYTES = 2**16  # a disk with less than this left is full
 processes = Processes()  # those of all evaluations here
-_thread = threading.local()
-_callers: list[Caller] = []
+_callers: dict[tuple[Any, ...], Caller] = {}  # one per thread and function, kept from trial to trial
 
 
 @dataclass(frozen=True)
@@ -101,14 +100,13 @@ def _evaluate(problem: Problem, number: int, x: dict[str, Any], folder: Path) ->
 
 
 def _call(problem: Problem, x: dict[str, Any], folder: Path, environment: dict[str, str]) -> Outcome:
-    callers: dict[Any, Caller] = _thread.__dict__.setdefault("callers", {})
-    key = (problem.objective.python, problem.folder)
-    if key not in callers:  # one process per thread, kept
-        callers[key] = caller_of(problem, environment)
-        _callers.append(callers[key])
+    objective = problem.objective
+    key = (threading.get_ident(), problem.folder, objective.python, objective.timeout_s, objective.memory_limit_mb)
+    if key not in _callers:
+        _callers[key] = caller_of(problem, environment)
     outputs = (str(folder / STDOUT), str(folder / STDERR))
     try:
-        outcome = callers[key].call(Request(pickle.dumps(x), environment=tuple(environment.items()), outputs=outputs))
+        outcome = _callers[key].call(Request(pickle.dumps(x), environment=tuple(environment.items()), outputs=outputs))
     except LoadError as error:
         raise not_loaded(problem, error) from None
     short = [name.rsplit(".", 1)[-1] for name in outcome.exception_names]
@@ -170,4 +168,4 @@ def _free_bytes(folder: Path) -> float:
 def close() -> None:
     """End the processes of Python objectives that are waiting for a next call."""
     while _callers:
-        _callers.pop().stop()
+        _callers.popitem()[1].stop()
