@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 
 from surefoot.errors import InvalidInputError
+from surefoot.execute.isolate import Isolated, isolated
+from surefoot.execute.outcome import Outcome, exception_outcome
 from surefoot.optimize.history import Evaluation
-from surefoot.optimize.isolate import Outcome, call_in_process, exception_outcome
 from surefoot.optimize.parameters import Value
 from surefoot.optimize.space import Space
 
@@ -54,7 +55,7 @@ class Guard:
     def is_transient(self, outcome: Outcome) -> bool:
         """Whether the failure is one of those to be tried again."""
         names = {f"{kind.__module__}.{kind.__qualname__}" for kind in self.retry_on}
-        return bool(names & set(outcome.exception_names))
+        return outcome.machine or bool(names & set(outcome.exception_names))
 
 
 def as_float(value: Any) -> float:
@@ -98,8 +99,11 @@ def evaluate(fun: Callable[[Any], Any], space: Space, x: tuple[Value, ...], guar
 
 
 def _call(fun: Callable[[Any], Any], argument: Any, guard: Guard) -> Outcome:
-    if guard.in_process:
-        return call_in_process(fun, argument, guard.timeout_s, guard.memory_limit_mb)
+    if isinstance(fun, Isolated):
+        return fun.call(argument)
+    if guard.in_process:  # a single call: `minimize` keeps the processes from call to call
+        with isolated(fun, guard) as prepared:
+            return _call(prepared, argument, guard)
     try:
         return Outcome(value=fun(argument))
     except Exception as error:

@@ -19,6 +19,7 @@ from surefoot.errors import (
     TooManyFailuresError,
     WorkersLostError,
 )
+from surefoot.execute.isolate import isolated
 from surefoot.optimize.evaluate import Guard, evaluate
 from surefoot.optimize.history import Evaluation, History, history_of
 from surefoot.optimize.optimizer import Optimizer, sequence_of_points
@@ -103,7 +104,7 @@ def minimize(
     check_max_failures(max_failures)
     queue = _given_points(optimizer, space, x0, y0)
     message = f"all {n_evals} evaluations done"
-    with Progress(n_evals, shown=progress) as bar:
+    with Progress(n_evals, shown=progress) as bar, isolated(fun, guard) as fun:
 
         def report(evaluation: Evaluation) -> None:
             bar.update(optimizer.history)

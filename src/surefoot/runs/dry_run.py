@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
+from surefoot.execute.caller import LoadError
 from surefoot.integrations.optuna_space import engine_space, from_engine
 from surefoot.optimize.suggest import initial_design
-from surefoot.runs.callee import load
+from surefoot.runs.evaluation import caller_of, not_loaded
 from surefoot.runs.objective import fill
 from surefoot.runs.problem import Problem
 from surefoot.runs.storage import close_storage, load_study, open_storage, parse_url, shown_url, study_names
@@ -24,7 +26,7 @@ def check(problem: Problem, place: str) -> Iterator[str]:
     first = space.decode(initial_design(space, problem.settings, 0)[0])
     x = {name: from_engine(d, value) for (name, d), value in zip(problem.parameters.items(), first, strict=True)}
     if problem.objective.python:
-        load(problem.objective.python, problem.folder)
+        _load(problem)
         yield f"objective   {problem.objective.python}, called with {x}"
     else:
         folder = problem.evaluations_folder / "000000"
@@ -47,3 +49,14 @@ def check(problem: Problem, place: str) -> Iterator[str]:
         yield f"storage     {shown_url(url)}, {counts.finished} evaluations there, {counts.running} under way"
     finally:
         close_storage(storage)
+
+
+def _load(problem: Problem) -> None:
+    """As a run would: in a process of its own, within its time."""
+    caller = caller_of(problem, {**os.environ, **problem.objective.environment})
+    try:
+        caller.start()
+    except LoadError as error:
+        raise not_loaded(problem, error) from None
+    finally:
+        caller.stop()

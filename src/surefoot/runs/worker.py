@@ -22,9 +22,10 @@ from surefoot.errors import SpaceExhaustedError, StorageLostError, SurefootError
 from surefoot.integrations.optuna_history import OUTPUT, REASON, TRANSIENT, is_void, result_of
 from surefoot.optimize.minimize import stop_if_hopeless
 from surefoot.optimize.result import Result
-from surefoot.runs import evaluation, process
+from surefoot.runs import evaluation
 from surefoot.runs.claims import Claims
 from surefoot.runs.evaluation import Finished, evaluate_trial
+from surefoot.runs.evaluation import processes as process
 from surefoot.runs.problem import Problem
 from surefoot.runs.signals import Signals
 from surefoot.runs.storage import close_storage, make_durable, open_storage
