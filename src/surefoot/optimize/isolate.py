@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import Any
 
+from surefoot.errors import described
+
 GRACE_S = 0.5  # between the polite signal and the final one
 
 
@@ -32,7 +34,7 @@ class Outcome:
 def exception_outcome(error: BaseException) -> Outcome:
     """A raised exception as an outcome."""
     names = tuple(f"{c.__module__}.{c.__qualname__}" for c in type(error).__mro__)
-    return Outcome(reason=f"{type(error).__name__}: {error}", exception_names=names)
+    return Outcome(reason=described(error), exception_names=names)
 
 
 def _child(pipe: Connection, function: Callable[[Any], Any], argument: Any, memory_limit_mb: float | None) -> None:
@@ -46,7 +48,8 @@ def _child(pipe: Connection, function: Callable[[Any], Any], argument: Any, memo
     try:
         pipe.send(outcome)
     except Exception as error:  # the value cannot be sent: not a number, then
-        pipe.send(Outcome(reason=f"the function returned {type(outcome.value).__name__}, not a number ({error})"))
+        kind = type(outcome.value).__name__
+        pipe.send(Outcome(reason=f"the function returned {kind}, not a number ({described(error)})"))
     pipe.close()
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from types import TracebackType
 from typing import Any
 
+import numpy as np
+
 from surefoot.optimize.history import History
 
 
@@ -42,6 +44,7 @@ class Progress:
         if self._bar is None:
             return
         ok = history.ok
-        best = f"best {history.y[ok].min():.6g}" if ok.any() else "no success yet"
+        least = np.min if history.direction == "minimize" else np.max
+        best = f"best {least(history.y[ok]):.6g}" if ok.any() else "no success yet"
         failed = int((~ok).sum())
         self._bar.update(self._task, completed=len(history), best=best + (f", {failed} failed" if failed else ""))
