@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from surefoot.errors import InvalidInputError, as_reason, described, shown
-from surefoot.optimize.checks import as_integer, is_number
+from surefoot.optimize.checks import as_integer, is_a, plain_number
+from surefoot.optimize.given import listed
 from surefoot.optimize.history import Evaluation
 from surefoot.optimize.isolate import Outcome, call_in_process, exception_outcome
 from surefoot.optimize.parameters import Value
@@ -37,7 +38,7 @@ class Guard:
     n_retries: int = 2
 
     def __post_init__(self) -> None:
-        if self.isolate is not None and not (isinstance(self.isolate, str) and self.isolate == "process"):
+        if self.isolate is not None and not (is_a(self.isolate, str) and self.isolate == "process"):
             raise InvalidInputError(
                 f"expected isolate='process' or None; got {shown(self.isolate)}; try isolate='process'"
             )
@@ -48,14 +49,16 @@ class Guard:
             value = getattr(self, field)
             if value is None:
                 continue
-            if not (is_number(value) and 0.0 < value <= most):
+            number = plain_number(value)
+            if number is None or not 0.0 < number <= most:
                 raise InvalidInputError(
                     f"expected {what} to be a positive number, at most {most:g}; got {shown(value)}; try {what}=60"
                 )
-            object.__setattr__(self, field, float(value))
+            object.__setattr__(self, field, float(number))
         object.__setattr__(self, "n_retries", as_integer("n_retries", self.n_retries, 0, 2))
-        kinds = tuple(self.retry_on) if isinstance(self.retry_on, (tuple, list)) else (self.retry_on,)
-        if not all(isinstance(kind, type) and issubclass(kind, BaseException) for kind in kinds):
+        several = listed(self.retry_on)
+        kinds: tuple[Any, ...] = (self.retry_on,) if several is None else tuple(several)
+        if not all(is_a(kind, type) and issubclass(kind, BaseException) for kind in kinds):
             raise InvalidInputError(
                 "expected retry_on as an exception class or a tuple of them; "
                 f"got {shown(self.retry_on)}; try (OSError,)"
@@ -75,12 +78,12 @@ class Guard:
 
 def as_float(value: Any) -> float:
     """A scalar result as a float: numbers, 0-d and one-element arrays. TypeError for anything else."""
-    if isinstance(value, (bool, np.bool_, str, bytes)) or value is None:
+    if is_a(value, bool, np.bool_, str, bytes) or value is None:
         raise TypeError(f"the function returned {shown(value, _MAX_SHOWN)}, not a number")
     try:
         array = np.asarray(value)
     except Exception as error:
-        kind = "a ragged sequence" if isinstance(value, (list, tuple)) else f"an object of type {type(value).__name__}"
+        kind = "a ragged sequence" if is_a(value, list, tuple) else f"an object of type {type(value).__name__}"
         raise TypeError(f"the function returned {kind}, not one real number ({described(error)})") from None
     if array.size == 1 and array.dtype.kind in "iuf":
         return float(array.reshape(()).item())

@@ -31,12 +31,13 @@ def _told(path: Any, purpose: str) -> Iterator[None]:
 
 def as_path(path: Any) -> str:
     """A path as text."""
-    if not isinstance(path, (str, os.PathLike)):
-        raise InvalidInputError(f"expected a path; got {shown(path)}; try 'history.json'")
-    text = os.fspath(path)
-    if not isinstance(text, str):
-        raise InvalidInputError(f"expected a path as text; got {shown(text)}; try 'history.json'")
-    return text
+    try:
+        text = os.fspath(path)
+        if isinstance(text, str):
+            return text
+    except Exception:
+        pass
+    raise InvalidInputError(f"expected a path as text; got {shown(path)}; try 'history.json'")
 
 
 def read_text(path: Any) -> str:

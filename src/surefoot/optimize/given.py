@@ -10,17 +10,19 @@ from typing import Any
 
 import numpy as np
 
+from surefoot.optimize.checks import has, is_a
+
 _MOST = 10_000_000  # elements: a sequence that claims more is none
 
 
 def listed(given: Any) -> list[Any] | None:
     """The elements of a sequence, array, column or row; None for what is none of them (text is a value)."""
-    if isinstance(given, (str, bytes, bytearray, Mapping)) or is_frame(given):
+    if is_a(given, str, bytes, bytearray, Mapping, type) or is_frame(given):
         return None
     try:
-        if isinstance(given, np.ndarray):
+        if is_a(given, np.ndarray):
             return list(given) if given.ndim > 0 else None
-        is_sequence = isinstance(given, Sequence) or is_column(given)
+        is_sequence = is_a(given, Sequence) or is_column(given)
         return list(given) if is_sequence and len(given) <= _MOST else None
     except Exception:
         return None
@@ -28,25 +30,18 @@ def listed(given: Any) -> list[Any] | None:
 
 def is_frame(given: Any) -> bool:
     """Whether it looks like a data frame."""
-    return not isinstance(given, type) and _has(given, "columns", "shape", "__getitem__")
+    return not is_a(given, type) and has(given, "columns", "shape", "__getitem__")
 
 
 def is_column(given: Any) -> bool:
     """Whether it looks like a column or a row of a data frame."""
-    return not isinstance(given, type) and _has(given, "to_numpy", "dtype", "shape", "__len__") and not is_frame(given)
-
-
-def _has(given: Any, *names: str) -> bool:
-    try:
-        return all(hasattr(given, name) for name in names)
-    except Exception:
-        return False
+    return not is_a(given, type) and has(given, "to_numpy", "dtype", "shape", "__len__") and not is_frame(given)
 
 
 def as_mapping(x: Any) -> Any:
     """A row of a data frame whose labels are names as a dict; everything else as it is."""
-    labels = getattr(x, "index", None) if is_column(x) else None
     try:
+        labels = x.index if is_column(x) else None
         if labels is not None and not callable(labels) and all(isinstance(label, str) for label in labels):
             return dict(zip(labels, list(x), strict=True))
     except Exception:

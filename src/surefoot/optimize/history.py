@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import sys
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
@@ -12,6 +13,7 @@ import numpy as np
 
 from surefoot.errors import FileError, InvalidInputError, described, shown
 from surefoot.gp.fit import FitState
+from surefoot.optimize.checks import is_a, plain_number
 from surefoot.optimize.files import read_text, write_whole
 from surefoot.optimize.given import listed, same_rows
 from surefoot.optimize.parameters import Value
@@ -178,7 +180,8 @@ class History:
 
 
 def _is_float(value: Any) -> bool:
-    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+    number = plain_number(value)
+    return number is not None and (number != number or abs(number) <= sys.float_info.max or math.isinf(number))
 
 
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -219,7 +222,7 @@ def history_of(space: Space, x: Any, y: Any, direction: Direction = "minimize") 
     from surefoot.optimize.evaluate import as_evaluation  # it imports this module
 
     points = space.points(x)
-    values = listed(y.ravel() if isinstance(y, np.ndarray) else y)
+    values = listed(y.ravel() if is_a(y, np.ndarray) else y)
     values = [y] if values is None else values
     if len(points) != len(values):
         raise InvalidInputError(

@@ -22,7 +22,7 @@ from surefoot.errors import (
     described,
     shown,
 )
-from surefoot.optimize.checks import as_integer, as_truth
+from surefoot.optimize.checks import as_integer, as_truth, has, plain_number
 from surefoot.optimize.evaluate import Guard, evaluate
 from surefoot.optimize.history import Evaluation, History, history_of
 from surefoot.optimize.keywords import check_keywords
@@ -163,7 +163,7 @@ def _check_callables(fun: Any, callback: Any, executor: Any) -> None:
         raise InvalidInputError(
             f"expected callback as a function of a result; got {shown(callback)}; try callback=print"
         )
-    if executor is not None and not callable(getattr(executor, "submit", None)):
+    if executor is not None and not has(executor, "submit"):
         raise InvalidInputError(
             f"expected executor with a method `submit`; got {shown(executor)}; "
             "try concurrent.futures.ThreadPoolExecutor(4)"
@@ -222,14 +222,14 @@ def _given_points(optimizer: Optimizer, x0: Any, y0: Any) -> list[Any]:
 
 def check_max_failures(limit: Any) -> int | float | None:
     """The limit as None, a count of at least 1 or a share in (0, 1]; an error if it is none of them."""
-    is_count = isinstance(limit, (int, np.integer)) and not isinstance(limit, bool) and limit >= 1
-    is_share = isinstance(limit, (float, np.floating)) and 0.0 < limit <= 1.0
+    number = plain_number(limit)
+    is_count, is_share = isinstance(number, int) and number >= 1, isinstance(number, float) and 0.0 < number <= 1.0
     if not (limit is None or is_count or is_share):
         raise InvalidInputError(
             "expected max_failures as a count (int), a share in (0, 1] (float) or None; "
             f"got {shown(limit)}; try 50 or 0.9"
         )
-    return limit.item() if isinstance(limit, np.generic) else limit  # type: ignore[no-any-return]
+    return number
 
 
 PYTHON_HINT = "other bounds, x0 at a point that works, or max_failures=None"

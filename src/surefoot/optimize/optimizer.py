@@ -13,7 +13,7 @@ from typing import Any, overload
 import numpy as np
 
 from surefoot.errors import InvalidInputError, NumericalWarning, SpaceExhaustedError, as_reason, described, shown
-from surefoot.optimize.checks import as_integer, as_truth, is_number
+from surefoot.optimize.checks import as_integer, as_truth, is_a, plain_number
 from surefoot.optimize.evaluate import as_evaluation
 from surefoot.optimize.given import listed
 from surefoot.optimize.history import Direction, Evaluation, History, Warmth
@@ -24,6 +24,8 @@ from surefoot.optimize.result import Result, make_result
 from surefoot.optimize.settings import Settings
 from surefoot.optimize.space import Space
 from surefoot.optimize.suggest import suggest
+
+_MOST_ASKED = 10_000  # points at once
 
 
 def default_n_init(d: int) -> int:
@@ -97,9 +99,9 @@ class Optimizer:
         if history is not None:
             self._resume(history)
 
-    def _resume(self, given: History | str | os.PathLike[str]) -> None:
-        history = History.load(given) if isinstance(given, (str, os.PathLike)) else given
-        if not isinstance(history, History):
+    def _resume(self, given: Any) -> None:
+        history = History.load(given) if is_a(given, str, os.PathLike) else given
+        if not is_a(history, History):
             raise InvalidInputError(
                 f"expected a History or the path of its file; got {shown(history)}; try history=result.history"
             )
@@ -135,7 +137,7 @@ class Optimizer:
         """
         if n is None:
             return self._ask_one()
-        n, points = as_integer("n", n, 1, 4), []
+        n, points = as_integer("n", n, 1, 4, _MOST_ASKED), []
         with self._lock:  # no other thread's points between
             for _ in range(n):
                 try:
@@ -260,8 +262,9 @@ class Optimizer:
 
 
 def _checked_duration(duration_s: Any) -> float:
-    if not is_number(duration_s) or not (duration_s != duration_s or 0.0 <= duration_s <= sys.float_info.max):
+    seconds = plain_number(duration_s)
+    if seconds is None or not (seconds != seconds or 0.0 <= seconds <= sys.float_info.max):
         raise InvalidInputError(
             f"expected duration_s in seconds, at least 0; got {shown(duration_s)}; try leaving it out"
         )
-    return float(duration_s)
+    return float(seconds)

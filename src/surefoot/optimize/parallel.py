@@ -14,6 +14,7 @@ from surefoot.optimize.history import Evaluation
 from surefoot.optimize.optimizer import Optimizer
 
 Point = tuple[Any, ...]
+_LOOK_S = 2.0  # between two looks at whether the executor is still there
 
 
 def in_parallel(
@@ -42,9 +43,14 @@ def in_parallel(
                     break
                 except WorkersLostError as error:
                     lost = error
-            if lost is not None and not running:
+            if lost is not None and (not running or _is_deaf(executor)):
                 raise lost
-            done, _ = wait(running, return_when=FIRST_COMPLETED)
+            done, _ = wait(running, _LOOK_S, return_when=FIRST_COMPLETED)
+            if not done and _is_deaf(executor):
+                raise WorkersLostError(
+                    "expected an executor that stays open; got a Dask client that was closed; try closing it when "
+                    "minimize has returned"
+                )
             for future in done:
                 _raise_if_broken(future)
                 evaluation = _collect(future, running[future])
@@ -61,6 +67,11 @@ def in_parallel(
         for future, x in running.items():  # stopping: keep what has ended, call off what has not begun
             if not future.cancel() and _has_ended(future) and optimizer._awaits(x):
                 optimizer._record(_collect(future, x))
+
+
+def _is_deaf(executor: Executor) -> bool:
+    """Whether it is of a Dask client that was closed: its futures then never end."""
+    return getattr(getattr(executor, "_client", None), "status", None) in ("closed", "closing")
 
 
 def _default_workers(executor: Executor) -> int:

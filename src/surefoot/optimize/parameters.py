@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from surefoot.errors import InvalidInputError, shown
-from surefoot.optimize.checks import as_truth, is_number
+from surefoot.optimize.checks import as_truth, is_a, plain_number
 from surefoot.optimize.codes import MAX_ONE_HOT, codes
 
 _MOST_CHOICES = 100_000
@@ -27,12 +27,13 @@ Value = Any  # float, int or one of the choices of a categorical parameter
 
 
 def _check_number(name: str, what: str, value: Any) -> float:
-    if not is_number(value):
+    number = plain_number(value)
+    if number is None:
         raise InvalidInputError(
             f"expected a number for the {what} of parameter {name!r}; got {shown(value)}; try for instance (0.0, 1.0)"
         )
     try:
-        finite = math.isfinite(value)
+        finite = math.isfinite(number)
     except OverflowError:  # an integer beyond the largest float
         finite = False
     if not finite:
@@ -40,7 +41,7 @@ def _check_number(name: str, what: str, value: Any) -> float:
             f"expected a finite {what} for parameter {name!r}; got {shown(value)}; try a finite value, "
             "and log=True if the range spans orders of magnitude"
         )
-    return float(value)
+    return float(number)
 
 
 @dataclass(frozen=True)
@@ -75,6 +76,8 @@ class Real:
                 f"expected a positive lower bound for the log parameter {name!r}; got {low}; "
                 "try a small positive bound, or log=False"
             )
+        object.__setattr__(self, "low", plain_number(self.low))  # NumPy's numbers were accepted too
+        object.__setattr__(self, "high", plain_number(self.high))
 
     def encode(self, value: Value) -> tuple[float, ...]:
         """Columns of a value."""
@@ -112,7 +115,8 @@ class Real:
 
     def accepts(self, value: Value) -> bool:
         """Whether the value lies in the range."""
-        return is_number(value) and bool(self.low <= value <= self.high)
+        number = plain_number(value)
+        return number is not None and self.low <= number <= self.high
 
     def canonical(self, value: Value) -> float:
         """An accepted value as it is stored."""
@@ -195,7 +199,8 @@ class Integer:
 
     def accepts(self, value: Value) -> bool:
         """Whether the value is an integer in the range."""
-        return is_number(value) and bool(self.low <= value <= self.high) and float(value).is_integer()
+        number = plain_number(value)
+        return number is not None and self.low <= number <= self.high and float(number).is_integer()
 
     def canonical(self, value: Value) -> int:
         """An accepted value as it is stored."""
@@ -330,8 +335,7 @@ class Categorical:
 
 def _as_python(choice: Value) -> Value:
     """NumPy's text and numbers as Python's, which files can hold."""
-    is_numpys = isinstance(choice, (np.str_, np.bytes_, np.bool_, np.integer, np.floating))
-    return choice.item() if is_numpys else choice
+    return choice.item() if is_a(choice, np.str_, np.bytes_, np.bool_, np.integer, np.floating) else choice
 
 
 def _is_plain(value: Value) -> bool:
@@ -343,7 +347,7 @@ def _equal(one: Value, other: Value) -> bool | None:
     """Whether two values are equal; None if they cannot be compared. NaN is equal to NaN."""
     try:
         same = one == other
-        if not isinstance(same, (bool, np.bool_)):
+        if not is_a(same, bool, np.bool_):
             return None
         return bool(same) or bool(one != one and other != other)
     except Exception:

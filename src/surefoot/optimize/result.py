@@ -30,9 +30,8 @@ class FittedModel:
     sign: float
 
     def _units(self, points: Any) -> np.ndarray:
-        if isinstance(points, np.ndarray) and points.ndim == 1 and self.space.d == 1:
-            points = points[:, None]
-        return np.asarray([self.space.encode(self.space.validate(x)) for x in points])[None]
+        units = [self.space.encode(x) for x in self.space.points(points)]
+        return np.asarray(units).reshape(1, -1, self.space.n_inputs)
 
     def predict(self, points: Sequence[Any]) -> tuple[np.ndarray, np.ndarray]:
         """Mean and standard deviation of the function (without noise) at a list of points, (m,) each.

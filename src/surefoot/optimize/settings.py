@@ -7,8 +7,6 @@ import sys
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from surefoot.acquisition.optimistic import KAPPA
 from surefoot.acquisition.registry import DEFAULT_POLICY, check_policy
 from surefoot.errors import InvalidInputError, UnknownNameError, shown
@@ -16,7 +14,7 @@ from surefoot.failures.registry import FAILURE_MODELS, NO_MODEL
 from surefoot.gp.kernels import KERNELS
 from surefoot.gp.priors import PRIORS
 from surefoot.numerics.designs import DESIGNS
-from surefoot.optimize.checks import as_integer, as_number, is_number
+from surefoot.optimize.checks import as_integer, as_number, is_a, plain_number
 from surefoot.optimize.keywords import check_keywords
 
 SEARCHES = ("gradient", "paper", "paper-absolute")
@@ -66,12 +64,12 @@ class Settings:
             ("warp", self.warp, WARPS),
             ("prior", self.prior, (AUTO, *PRIORS)),
         ):
-            if not isinstance(value, str) or value not in names:
+            if not is_a(value, str) or str(value) not in names:
                 raise UnknownNameError(
                     f"expected a {what}, one of {', '.join(map(repr, names))}; got {shown(value)}; "
                     f"try {what}={names[0]!r}"
                 )
-        if not isinstance(self.policy, str):
+        if not is_a(self.policy, str):
             raise UnknownNameError(f"expected a policy's name; got {shown(self.policy)}; try policy={DEFAULT_POLICY!r}")
         self._set("policy", check_policy(self.policy))
         self._set("seed", as_integer("seed", self.seed, 0, 10))
@@ -98,11 +96,12 @@ class Settings:
 
 
 def _checked_noise(noise: Any) -> float | str:
-    if isinstance(noise, str) and noise == NOISE_ESTIMATED:
-        return noise
-    if not (is_number(noise) and 0.0 <= noise <= sys.float_info.max):
+    if is_a(noise, str) and str(noise) == NOISE_ESTIMATED:
+        return NOISE_ESTIMATED
+    number = plain_number(noise)
+    if number is None or not 0.0 <= number <= sys.float_info.max:
         raise InvalidInputError(
             f"expected noise='estimate' or the standard deviation of the noise, at least 0; got {shown(noise)}; "
             "try noise=0 for a deterministic simulator"
         )
-    return noise.item() if isinstance(noise, np.generic) else noise  # type: ignore[no-any-return]
+    return number

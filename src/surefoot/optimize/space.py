@@ -15,12 +15,14 @@ from typing import Any
 import numpy as np
 
 from surefoot.errors import InvalidInputError, shown
+from surefoot.optimize.checks import is_a
 from surefoot.optimize.given import as_mapping, is_frame, listed, pairs_of_limits, rows_of_frame
 from surefoot.optimize.parameters import Categorical, Integer, Parameter, Real, Value
 
 
 def _as_parameter(name: str, spec: Any) -> Parameter:
-    if isinstance(spec, (Real, Integer, Categorical)):
+    parameter: Parameter
+    if is_a(spec, Real, Integer, Categorical):
         parameter = spec
     else:
         pair = listed(spec)
@@ -29,14 +31,14 @@ def _as_parameter(name: str, spec: Any) -> Parameter:
                 f"expected (low, high), Real, Integer or Categorical for parameter {name!r}; got {shown(spec)}; "
                 "try (0.0, 1.0)"
             )
-        parameter = Real(*(v.item() if isinstance(v, np.generic) else v for v in pair))
+        parameter = Real(*(v.item() if is_a(v, np.generic) else v for v in pair))
     parameter.check(name)
     return parameter
 
 
 def _names_and_specs(bounds: Any) -> tuple[list[str], list[Any], bool]:
     """Names, what is said of each parameter, and whether points are dicts."""
-    if isinstance(bounds, Mapping):
+    if is_a(bounds, Mapping):
         try:
             names, specs = [str(name) for name in bounds], list(bounds.values())
         except Exception:
@@ -46,7 +48,7 @@ def _names_and_specs(bounds: Any) -> tuple[list[str], list[Any], bool]:
                 f"expected a dict of bounds with a different name for each; got {shown(bounds)}; try {{'a': (0, 1)}}"
             )
         return names, specs, True
-    given = pairs_of_limits(bounds) if hasattr(bounds, "lb") and hasattr(bounds, "ub") else listed(bounds)
+    given = pairs_of_limits(bounds) or listed(bounds)
     if given is None:
         raise InvalidInputError(
             f"expected bounds as a list of (low, high) or a dict of them; got {shown(bounds)}; "
@@ -66,8 +68,9 @@ class Space:
     @classmethod
     def of(cls, bounds: Any) -> Space:
         """A space from a list or dict of bounds, or scipy.optimize.Bounds (or a space, returned as it is)."""
-        if isinstance(bounds, Space):
-            return bounds
+        if is_a(bounds, cls):
+            space: Space = bounds
+            return space
         names, specs, named = _names_and_specs(bounds)
         if not specs:
             raise InvalidInputError("expected at least one parameter; got none; try bounds=[(0, 1)]")
@@ -108,7 +111,7 @@ class Space:
     def validate(self, x: Any) -> tuple[Value, ...]:
         """The values of a user's x in the order of the parameters; an error if it is not a point of the space."""
         x = as_mapping(x)
-        values = self._by_name(x) if isinstance(x, Mapping) else self._in_order(x)
+        values = self._by_name(x) if is_a(x, Mapping) else self._in_order(x)
         out: list[Value] = []
         for name, p, raw in zip(self.names, self.parameters, values, strict=True):
             value = _scalar(raw)
@@ -133,7 +136,7 @@ class Space:
 
     def _in_order(self, x: Any) -> list[Any]:
         values = listed(x)
-        if values is None and self.d == 1 and not isinstance(x, (str, bytes)):
+        if values is None and self.d == 1 and not is_a(x, str, bytes):
             values = [x]
         if values is None:
             raise InvalidInputError(
@@ -158,7 +161,7 @@ class Space:
                     f"got {shown(list(given.columns))}; try renaming the columns"
                 )
             return [self.validate(row) for row in rows]
-        several = None if isinstance(as_mapping(given), Mapping) else listed(given)
+        several = None if is_a(as_mapping(given), Mapping) else listed(given)
         if several is None or (len(several) == self.d and not any(_holds_values(v) for v in several)):
             return [self.validate(given)]
         return [self.validate(point) for point in several]
@@ -207,14 +210,17 @@ class Space:
 
 def _holds_values(element: Any) -> bool:
     """Whether it can be a point itself, rather than one value of it."""
-    return isinstance(element, Mapping) or listed(element) is not None
+    return is_a(element, Mapping) or listed(element) is not None
 
 
 def _scalar(raw: Any) -> Any:
     """A number or choice out of its NumPy wrapping; lists, which tuples become in JSON files, as tuples."""
-    if isinstance(raw, np.generic) or (isinstance(raw, np.ndarray) and raw.ndim == 0):
-        return raw.item()
-    return tuple(_scalar(v) for v in raw) if type(raw) is list else raw
+    try:
+        if is_a(raw, np.generic) or (is_a(raw, np.ndarray) and raw.ndim == 0):
+            return raw.item()
+        return tuple(_scalar(v) for v in raw) if type(raw) is list else raw
+    except Exception:  # a list that holds itself
+        return raw
 
 
 def _accepts(p: Parameter, value: Any) -> bool:
