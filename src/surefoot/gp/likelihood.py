@@ -45,7 +45,7 @@ class Data:
     @property
     def keeps_differences(self) -> bool:
         """Whether `sq_diff` is used, or would be too large."""
-        return self.X.shape[1] ** 2 * self.X.shape[2] <= MOST_DIFFERENCES
+        return bool(self.X.shape[1] ** 2 * self.X.shape[2] <= MOST_DIFFERENCES)
 
     def sq_distances(self, w: Array) -> Array:
         """sum_i w_i (x_i - x'_i)^2 between all points, (R, S, n, n), for w (R, S, d)."""
