@@ -36,6 +36,14 @@ class StorageLostError(SurefootError):
     """The storage of a run does not answer any more; everything reported is kept, and the run can be continued."""
 
 
+class StorageReplacedError(StorageLostError):
+    """The file of a running study was deleted or replaced; what it held is in a rescued copy."""
+
+
+class SuggestionError(SurefootError):
+    """The engine failed where it must not: a defect of surefoot. Everything evaluated is kept."""
+
+
 class MissingExtraError(SurefootError, ImportError):
     """An optional dependency is needed; the message names the extra to install."""
 

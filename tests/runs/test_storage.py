@@ -88,14 +88,14 @@ def test_a_truncated_log_loses_nothing_that_was_reported(tmp_path, keep):
         shutil.copy(tmp_path / name, tmp_path / "copy" / name)
     os.truncate(tmp_path / "copy" / "x.db-wal", min(keep, os.path.getsize(tmp_path / "x.db-wal")))
     close_storage(storage)
-    with opened(tmp_path / "copy" / "x.db") as found:
+    with opened(tmp_path / "copy" / "x.db", write=True) as found:
         again = load_study(found)
         assert [t.value for t in again.trials if t.state.is_finished()] == [0.0, 1.0, 2.0, 3.0, 4.0]
         again.tell(again.ask(), 5.0)
 
 
 def test_an_end_is_durable_even_while_a_reader_holds_the_log(tmp_path, monkeypatch):
-    monkeypatch.setattr("surefoot.runs.storage.BUSY_TIMEOUT_S", 0.05)
+    monkeypatch.setattr("surefoot.runs.sqlite_file.BUSY_TIMEOUT_S", 0.05)
     storage = open_storage(tmp_path / "x.db", create=True)
     study = optuna.create_study(storage=storage, study_name="s")
     reader = sqlite3.connect(tmp_path / "x.db")
