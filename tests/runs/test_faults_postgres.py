@@ -6,6 +6,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import tempfile
 import time
 from pathlib import Path
 
@@ -34,8 +35,6 @@ class Server:
         if os.geteuid() == 0:
             self.as_user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
             os.chown(folder, 65534, 65534)
-            for parent in [folder, *folder.parents][:3]:
-                parent.chmod(parent.stat().st_mode | 0o711)
         self.run([find("initdb"), "-D", self.data, "-U", "tester", "--auth=trust", "-E", "UTF8", "--locale=C"])
         with (self.data / "postgresql.conf").open("a") as file:
             file.write(f"port = {self.port}\nlisten_addresses = '127.0.0.1'\nunix_socket_directories = ''\n")
@@ -62,16 +61,19 @@ class Server:
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory):
+def server():
     if find("initdb") is None or find("pg_ctl") is None:
         pytest.skip("PostgreSQL is not installed (apt-get install postgresql)")
     if os.geteuid() == 0 and shutil.which("setpriv") is None:
         pytest.skip("PostgreSQL refuses to run as root, and setpriv (util-linux) is not installed")
-    server = Server(tmp_path_factory.mktemp("postgres"))
+    # not below pytest's folder, which every other pytest of this user closes to others
+    folder = Path(tempfile.mkdtemp(prefix="surefoot-postgres-"))
+    server = Server(folder)
     server.start()
     yield server
     with contextlib.suppress(AssertionError):
         server.stop()
+    shutil.rmtree(folder)
 
 
 @pytest.fixture
@@ -127,6 +129,31 @@ def test_a_server_that_crashes_and_comes_back_costs_nothing(make_problem, ledger
     worker.join(120)
     assert worker.exitcode == 0
     assert checked(storage, ledger) == 14
+
+
+def test_an_outage_longer_than_six_heartbeats_costs_no_evaluation(
+    make_problem, ledger, start_worker, server, storage
+):
+    """All workers are alive, and cannot show it; nobody is given up, and nothing is evaluated twice."""
+    problem = make_problem(ledger.code(4.0), n_evals=4, n_init=4, heartbeat_s=0.2)
+    workers = [start_worker(problem, storage) for _ in range(4)]
+    while not ledger.path.exists() or len(ledger.path.read_text().splitlines()) < 4:
+        time.sleep(0.02)
+    server.stop()
+    time.sleep(6.0)  # thirty heartbeats; the evaluations end meanwhile
+    server.start()
+    for worker in workers:
+        worker.join(120)
+        assert worker.exitcode == 0
+    assert checked(storage, ledger) == 4
+    assert len(ledger.ends()) == 4
+
+
+def test_reading_commands_leave_a_database_as_it_is(server, storage):
+    with pytest.raises(ValueError, match="without their tables"), opened(storage):
+        pass
+    with psycopg.connect(server.url) as connection:
+        assert connection.execute("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'").fetchone() == (0,)
 
 
 def test_kill_9_of_one_of_four_workers(make_problem, ledger, start_worker, storage):
