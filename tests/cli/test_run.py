@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
@@ -128,6 +129,10 @@ def test_the_dashboard_listens_on_loopback_and_shows_the_study(folder):
             listening = [line.split()[1] for line in sockets.read_text().splitlines() if f":{port:04X} 0" in line]
             assert listening == [f"0100007F:{port:04X}"]
         assert b"<html" in urllib.request.urlopen(address, timeout=10).read()
+        rebound = urllib.request.Request(address, headers={"Host": "evil.example"})
+        with pytest.raises(urllib.error.HTTPError, match="403") as refused:
+            urllib.request.urlopen(rebound, timeout=10)
+        refused.value.close()
         studies = urllib.request.urlopen(address.replace("/dashboard", "/api/studies"), timeout=10).read()
         assert b'"study_name":"p"' in studies.replace(b" ", b"")
 

@@ -131,9 +131,7 @@ def test_a_server_that_crashes_and_comes_back_costs_nothing(make_problem, ledger
     assert checked(storage, ledger) == 14
 
 
-def test_an_outage_longer_than_six_heartbeats_costs_no_evaluation(
-    make_problem, ledger, start_worker, server, storage
-):
+def test_an_outage_longer_than_six_heartbeats_costs_no_evaluation(make_problem, ledger, start_worker, server, storage):
     """All workers are alive, and cannot show it; nobody is given up, and nothing is evaluated twice."""
     problem = make_problem(ledger.code(4.0), n_evals=4, n_init=4, heartbeat_s=0.2)
     workers = [start_worker(problem, storage) for _ in range(4)]

@@ -11,21 +11,24 @@ from sqlalchemy.exc import ArgumentError
 from surefoot.errors import InvalidInputError
 
 _SECRETS = ("password", "sslpassword", "passwd", "pwd")  # keys of an address's query
-_USER_PART = re.compile(r"(?<=://).*@", re.DOTALL)  # greedy: a password may hold an @ or a slash
+_KINDS = re.compile(r"(postgres|postgresql|sqlite|mysql)(\+\w+)?:")
+_USER_PART = re.compile(r"(:/{0,2}).*@", re.DOTALL)  # greedy: a password may hold an @ or a slash
 _QUERY_PART = re.compile(rf"({'|'.join(_SECRETS)})=[^&\s]*", re.IGNORECASE)
 
 
 def parse_url(place: str | os.PathLike[str]) -> URL:
     """The URL of a storage: sqlite:///…, postgresql://… or the path of a SQLite file."""
     text = os.fspath(place)
-    if "://" not in text:
+    if "://" not in text and not _KINDS.match(text):
         return URL.create("sqlite", database=text)
     try:
         url = make_url(text)
+        if "@" in (url.host or ""):
+            raise ValueError("a part of the password is taken for the host")
     except (ArgumentError, ValueError):  # their words repeat parts of the address, perhaps of the password
         raise InvalidInputError(
             f"expected a storage's address; got {redacted(text)!r}, which cannot be read; "
-            "try study.db or postgresql://user@host/database"
+            "try study.db or postgresql://user@host/database, and %40 for an @ in a password"
         ) from None
     kind = url.get_backend_name()
     if kind == "postgres":
@@ -42,8 +45,6 @@ def shown_url(url: URL) -> str:
     kind = url.get_backend_name()
     if kind == "sqlite":
         return str(url.database)
-    if "@" in (url.host or ""):  # of a password that should have been quoted
-        return redacted(url.set(drivername=kind).render_as_string())
     hidden = {key: "***" for key in url.query if key.lower() in _SECRETS}
     shown = url.set(drivername=kind).update_query_dict(hidden).render_as_string(hide_password=True)
     return shown.replace("%2A%2A%2A", "***")
@@ -51,7 +52,7 @@ def shown_url(url: URL) -> str:
 
 def redacted(text: str) -> str:
     """An address that cannot be read, without what may be a password."""
-    return _QUERY_PART.sub(r"\1=***", _USER_PART.sub("***@", text))
+    return _QUERY_PART.sub(r"\1=***", _USER_PART.sub(r"\1***@", text))
 
 
 def without_secrets(text: str, url: URL) -> str:

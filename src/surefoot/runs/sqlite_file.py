@@ -23,20 +23,23 @@ OPTUNA_TABLES = frozenset({"studies", "trials", "version_info", "alembic_version
 class SqliteFile:
     """Opens connections to one file, and notices when it is another."""
 
-    def __init__(self, path: Path, *, writes: bool) -> None:
+    def __init__(self, path: Path, *, writes: bool, create: bool = False) -> None:
         self.path = path
         self._writes = writes
+        self._create = create
         self._identity: tuple[int, int] | None = None
 
     def connect(self) -> sqlite3.Connection:
-        """A connection; the first one that writes makes the file if need be."""
+        """A connection; the first one makes the file if it may be created."""
         if not self._writes:
             mode = "mode=ro" if _log(self.path).exists() else "mode=ro&immutable=1"
             return self._open(f"{self.path.as_uri()}?{mode}")
         self.check()
-        connection = self._open(f"{self.path.as_uri()}?mode={'rwc' if self._identity is None else 'rw'}")
-        for pragma in ("journal_mode = WAL", "synchronous = NORMAL", "checkpoint_fullfsync = 1", "fullfsync = 1"):
+        connection = self._open(f"{self.path.as_uri()}?mode={'rwc' if self._create and not self._identity else 'rw'}")
+        for pragma in ("synchronous = NORMAL", "checkpoint_fullfsync = 1", "fullfsync = 1"):
             connection.execute(f"PRAGMA {pragma}")
+        if self._create:  # otherwise whoever made the file has chosen
+            connection.execute("PRAGMA journal_mode = WAL")
         self._identity = self._identity or _identity(self.path)
         return connection
 

@@ -72,7 +72,7 @@ def _sqlite_file(url: URL, *, create: bool, writes: bool) -> SqliteFile:
     if not create and not path.is_file():
         raise InvalidInputError(f"expected a storage; got {str(path)!r}, which does not exist; try surefoot run first")
     has_tables(path, create=create)
-    return SqliteFile(path, writes=writes)
+    return SqliteFile(path, writes=writes, create=create)
 
 
 def _open(url: URL, options: dict[str, Any], *, tables_exist: bool) -> RDBStorage:
