@@ -98,12 +98,12 @@ class Claims:
     def trials(self) -> list[FrozenTrial]:
         """All trials of the study, as they are in the storage now."""
         with reading():
-            self._latest = trials_of(self.study)
+            trials = trials_of(self.study)
         now = time.monotonic()
         if now - self._read_at > _GAP * self.heartbeat_s:
             self._seen.clear()
-        self._read_at, self._fresh = now, True
-        return self._latest
+        self._latest, self._read_at, self._fresh = trials, now, True
+        return trials
 
     def _recent_trials(self) -> list[FrozenTrial]:
         """As they were a moment ago: enough to decide what to try, for what is taken is checked again."""

@@ -6,6 +6,7 @@ It beats while the main thread is in a long suggestion or waits for its turn. Op
 from __future__ import annotations
 
 import threading
+from contextlib import suppress
 from types import TracebackType
 
 from surefoot.runs.claims import Claims
@@ -40,4 +41,5 @@ class Heart:
                 pause = self._claims.heartbeat_s
             except Exception:  # the main thread meets the same error, and reports it
                 pause = min(_AGAIN_S, self._claims.heartbeat_s)
-        self._claims.study._storage.remove_session()
+        with suppress(Exception):  # the storage may be closed
+            self._claims.study._storage.remove_session()

@@ -18,6 +18,7 @@ from optuna.study import Study
 from optuna.trial import TrialState
 
 from surefoot.errors import (
+    InvalidInputError,
     SpaceExhaustedError,
     StorageLostError,
     StorageReplacedError,
@@ -58,6 +59,8 @@ def run(
     workers   evaluations at a time
     executor  where they run; default: threads here, each waiting for a process
     """
+    if workers < 1:
+        raise InvalidInputError(f"expected at least one evaluation at a time; got workers={workers!r}; try workers=1")
     where = str(place or problem.default_storage)
     with Signals() as signals:
         opening = Patience(where, reporter.note, lambda: signals.finish)
@@ -115,7 +118,7 @@ class Worker:
         self._running: dict[Future[Finished], Claimed] = {}
         self._ready: Claimed | None = None  # claimed, but the executor did not take it
         self._untold: dict[int, Unsaved] = {}  # ended, but not stored yet
-        self._failed_before = 0  # evaluations of earlier runs, if none of them succeeded
+        self._n_before = 0  # evaluations of earlier runs
         self._told_to_finish = False
         self._exhausted = False
         self._lost = False  # whether the storage is
@@ -140,7 +143,7 @@ class Worker:
         self._recover()
         self._store_unsaved()
         self._progress()
-        self._failed_before = self._counts.finished
+        self._n_before = self._counts.finished
         looked = time.monotonic()
         while not self._signals.now:
             if not self._signals.finish:
@@ -212,7 +215,7 @@ class Worker:
         self._progress()
         if n_failed:
             result = self.result()
-            stop_if_set_up_fails(result, self._problem, self._failed_before)
+            stop_if_set_up_fails(result, self._problem, self._n_before)
             stop_if_hopeless(result, self._problem.max_failures)
 
     def _end(self, future: Future[Finished]) -> bool:
