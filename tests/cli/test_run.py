@@ -13,7 +13,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from optuna.distributions import FloatDistribution
 from typer.testing import CliRunner
+
+from surefoot.integrations.optuna_history import FALLBACK
+from surefoot.runs.storage import load_study, opened
 
 SUREFOOT = str(Path(sys.executable).parent / "surefoot")
 PROBLEM = """
@@ -66,6 +70,23 @@ def test_a_run_from_the_dry_run_to_the_export(folder):
     assert "hello" in invoke("show", folder / "p.db", "--trial", "2")
     assert invoke("export", folder / "p.db").startswith("number,status,value,x,duration_s,reason")
     assert "5 trials" in invoke("export", folder / "p.db", "-o", folder / "t.json")
+
+
+def test_forgotten_evaluations_and_random_points_are_listed(folder):
+    invoke("run", folder / "p.toml")
+    assert "forgotten" not in invoke("list", folder / "p.db")
+    assert invoke("forget", folder / "p.toml", "1", "3-4").strip() == "forgotten: 1, 3-4"
+    assert "forgotten" in invoke("list", folder / "p.db")
+    assert "forgotten" in invoke("export", folder / "p.db")
+    assert invoke("forget", folder / "p.toml", "0-4", "--undo").strip() == "counted again: 1, 3-4"
+    assert invoke("forget", folder / "p.toml", "0-4", "--undo").strip() == "no trial changed"
+    with opened(folder / "p.db", write=True) as storage:
+        study = load_study(storage)
+        trial = study.ask({"x": FloatDistribution(-1.0, 2.0)})
+        trial.set_user_attr(FALLBACK, "ArithmeticError: a defect")
+        study.tell(trial, 1.0)
+    assert "p: 1 evaluations at random points because no suggestion could be made" in invoke("list", folder / "p.db")
+    assert "ArithmeticError: a defect" in invoke("export", folder / "p.db")
 
 
 def test_mistakes_end_in_one_line(folder):

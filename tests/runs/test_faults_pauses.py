@@ -9,12 +9,14 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from wsgiref.util import setup_testing_defaults
 
 import pytest
 
 from surefoot.errors import StorageLostError, StorageReplacedError
 from surefoot.integrations.optuna_history import REPEATED, VOID, was_evaluated
-from surefoot.runs.storage import load_study, opened
+from surefoot.runs.dashboard import guarded
+from surefoot.runs.storage import load_study, opened, reading
 from surefoot.runs.tables import study_rows
 from surefoot.runs.worker import run
 
@@ -96,6 +98,24 @@ def test_readers_do_not_wait_for_a_stopped_writer(make_problem, reporter):
     run(problem, reporter=reporter)
     with lock_held_by_a_stopped_process(problem.default_storage), opened(problem.default_storage) as storage:
         assert study_rows(storage)[0]["finished"] == 2
+
+
+def test_the_dashboard_shows_studies_while_a_stopped_writer_holds_the_lock(make_problem, reporter):
+    wsgi = pytest.importorskip("optuna_dashboard").wsgi
+    problem = make_problem("print(1)", n_evals=2)
+    run(problem, reporter=reporter)
+    environ = {"PATH_INFO": "/api/studies", "HTTP_HOST": "localhost"}
+    setup_testing_defaults(environ)
+    with (
+        lock_held_by_a_stopped_process(problem.default_storage),
+        opened(problem.default_storage, write=True) as storage,
+    ):
+        seen = []
+        with reading():
+            app = guarded(wsgi(storage), "127.0.0.1")
+        page = b"".join(app(environ, lambda status, _: seen.append(status)))
+    assert seen == ["200 OK"]
+    assert b'"p"' in page
 
 
 def test_a_run_waits_for_a_stopped_lock_holder_says_so_and_goes_on(make_problem, reporter):

@@ -1,88 +1,15 @@
 """A real PostgreSQL: several workers, killed connections, a restarted server."""
 
-import contextlib
 import os
-import shutil
 import signal
 import socket
-import subprocess
-import tempfile
 import time
-from pathlib import Path
 
 import pytest
 
 from surefoot.runs.storage import close_storage, load_study, open_storage, opened
 
-psycopg = pytest.importorskip("psycopg")
 pytestmark = pytest.mark.slow
-
-
-def find(program: str) -> str | None:
-    places = sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
-    return shutil.which(program, path=os.pathsep.join([*map(str, places), os.environ.get("PATH", "")]))
-
-
-class Server:
-    """PostgreSQL in a folder of its own, on loopback; as another user if we are root, whom it refuses."""
-
-    def __init__(self, folder: Path) -> None:
-        self.data = folder / "data"
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port = probe.getsockname()[1]
-        self.as_user: list[str] = []
-        if os.geteuid() == 0:
-            self.as_user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
-            os.chown(folder, 65534, 65534)
-        self.run([find("initdb"), "-D", self.data, "-U", "tester", "--auth=trust", "-E", "UTF8", "--locale=C"])
-        with (self.data / "postgresql.conf").open("a") as file:
-            file.write(f"port = {self.port}\nlisten_addresses = '127.0.0.1'\nunix_socket_directories = ''\n")
-
-    def run(self, command: list) -> None:
-        done = subprocess.run([*self.as_user, *map(str, command)], capture_output=True, text=True, cwd="/", check=False)
-        assert done.returncode == 0, done.stderr
-
-    def start(self) -> None:
-        log = self.data.parent / "log.txt"
-        self.run([find("pg_ctl"), "-D", self.data, "-l", log, "-w", "start"])
-
-    def stop(self) -> None:
-        self.run([find("pg_ctl"), "-D", self.data, "-m", "immediate", "-w", "stop"])
-
-    @property
-    def url(self) -> str:
-        return f"postgresql://tester@127.0.0.1:{self.port}/postgres"
-
-    def kill_connections(self) -> int:
-        with psycopg.connect(self.url, autocommit=True) as connection:
-            others = "FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND usename = 'tester'"
-            return len(connection.execute(f"SELECT pg_terminate_backend(pid) {others}").fetchall())
-
-
-@pytest.fixture(scope="module")
-def server():
-    if find("initdb") is None or find("pg_ctl") is None:
-        pytest.skip("PostgreSQL is not installed (apt-get install postgresql)")
-    if os.geteuid() == 0 and shutil.which("setpriv") is None:
-        pytest.skip("PostgreSQL refuses to run as root, and setpriv (util-linux) is not installed")
-    # not below pytest's folder, which every other pytest of this user closes to others
-    folder = Path(tempfile.mkdtemp(prefix="surefoot-postgres-"))
-    server = Server(folder)
-    server.start()
-    yield server
-    with contextlib.suppress(AssertionError):
-        server.stop()
-    shutil.rmtree(folder)
-
-
-@pytest.fixture
-def storage(server):
-    """An empty database."""
-    with psycopg.connect(server.url, autocommit=True) as connection:
-        connection.execute("DROP SCHEMA public CASCADE")
-        connection.execute("CREATE SCHEMA public")
-    return server.url
 
 
 def checked(url, ledger) -> int:
@@ -148,6 +75,8 @@ def test_an_outage_longer_than_six_heartbeats_costs_no_evaluation(make_problem, 
 
 
 def test_reading_commands_leave_a_database_as_it_is(server, storage):
+    import psycopg
+
     with pytest.raises(ValueError, match="without their tables"), opened(storage):
         pass
     with psycopg.connect(server.url) as connection:

@@ -81,13 +81,15 @@ def serve(place: str, host: str, port: int, say: Callable[[str], None]) -> None:
         ) from error
     with opened(place, write=True) as storage:
         _save_figures(storage, say)
+        with reading():
+            app = guarded(wsgi(storage), host)
 
         class Server(ThreadingMixIn, WSGIServer):
             daemon_threads = True
             address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
 
         try:
-            server = make_server(host, port, guarded(wsgi(storage), host), server_class=Server, handler_class=_Quiet)
+            server = make_server(host, port, app, server_class=Server, handler_class=_Quiet)
         except OSError as error:
             raise InvalidInputError(
                 f"expected an address to listen on; got {host}:{port} ({error.strerror}); try another --port"

@@ -42,4 +42,4 @@ class Heart:
             except Exception:  # the main thread meets the same error, and reports it
                 pause = min(_AGAIN_S, self._claims.heartbeat_s)
         with suppress(Exception):  # the storage may be closed
-            self._claims.study._storage.remove_session()
+            self._claims.study._storage._backend.remove_session()  # type: ignore[attr-defined]
