@@ -113,7 +113,7 @@ def test_the_dashboard_shows_studies_while_a_stopped_writer_holds_the_lock(make_
         seen = []
         with reading():
             app = guarded(wsgi(storage), "127.0.0.1")
-        page = b"".join(app(environ, lambda status, _: seen.append(status)))
+        page = b"".join(app(environ, lambda status, *_: seen.append(status)))
     assert seen == ["200 OK"]
     assert b'"p"' in page
 
