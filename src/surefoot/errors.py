@@ -61,6 +61,14 @@ class StorageLostError(SurefootError):
     """The storage of a run does not answer any more; everything reported is kept, and the run can be continued."""
 
 
+class StorageReplacedError(StorageLostError):
+    """The file of a running study was deleted or replaced; what it held is in a rescued copy."""
+
+
+class SuggestionError(SurefootError):
+    """The engine failed where it must not: a defect of surefoot. Everything evaluated is kept."""
+
+
 class MissingExtraError(SurefootError, ImportError):
     """An optional dependency is needed; the message names the extra to install."""
 
@@ -97,4 +105,9 @@ def as_reason(text: Any) -> str:
     except Exception:
         whole = shown(text)
     cut = whole if len(whole) <= MAX_REASON else whole[: MAX_REASON - 1] + "…"
-    return cut.encode("utf-8", "backslashreplace").decode("utf-8").translate(_CONTROLS)
+    return encodable(cut)
+
+
+def encodable(text: str) -> str:
+    """Text that any storage and file can hold: lone surrogates (bytes that were no UTF-8) become escapes."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8").translate(_CONTROLS)

@@ -51,9 +51,12 @@ class ConsoleReporter:
         """The state after something ended."""
         if self._first is None:
             self._first = counts.finished
-            if counts.finished:
-                self.note(f"continuing after {counts.finished} evaluations")
+            if counts.finished or counts.forgotten:
+                taken_out = f", {counts.forgotten} more are forgotten" if counts.forgotten else ""
+                self.note(f"continuing after {counts.finished} evaluations{taken_out}")
         parts = ["no success yet" if counts.best is None else f"best {counts.best:.6g}"]
+        if counts.fallbacks:
+            parts.append(f"{counts.fallbacks} at random points: no suggestion could be made")
         if counts.failed:
             parts.append(f"{counts.failed} failed")
         done, seconds = counts.finished - self._first, time.monotonic() - self._start
@@ -95,9 +98,10 @@ def _duration(seconds: float) -> str:
 
 def final_table(result: Result, name: str, n_evals: int) -> Table:
     """What came of it."""
-    n = result.nfev
-    counted = f"{n} of {n_evals} evaluations" if n <= n_evals else f"{n} evaluations, {n_evals} asked for"
-    table = Table(title=f"{name}: {counted}", show_header=False, title_justify="left")
+    of = f"{result.nfev} of {n_evals} evaluations"
+    if result.nfev > n_evals:  # late results, or a budget that was lowered
+        of = f"{result.nfev} evaluations, more than the {n_evals} asked for"
+    table = Table(title=f"{name}: {of}", show_header=False, title_justify="left")
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
     if result.success:
