@@ -20,7 +20,7 @@ import traceback
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks.attacks import clocks, outages, server, signals
+from benchmarks.attacks import clocks, hostile, outages, programs, server, signals
 from benchmarks.attacks.arena import Arena
 from benchmarks.attacks.children import kill_marked
 from benchmarks.attacks.tally import Finding, Tally, details, is_clean, table
@@ -121,7 +121,19 @@ class Campaign:
         return [(tally, lambda: outages.attack_with_a_long_lock(arena, tally))]
 
     def _on_functions_and_programs(self) -> list[tuple[Tally, Job]]:
-        return []
+        jobs: list[tuple[Tally, Job]] = []
+        for name, cases, share in (
+            ("functions", [*hostile.function_cases(), *hostile.scenario_cases()], 0.4),
+            ("programs", programs.cases(), 0.3),
+        ):
+            if name in self._options.only:
+                tally = self.row(name)
+                jobs.append((tally, lambda c=cases, n=name, t=tally, s=share: self._hostile(c, n, t, s)))
+        return jobs
+
+    def _hostile(self, cases: list[hostile.Case], name: str, tally: Tally, share: float) -> None:
+        seconds = share * self._seconds
+        hostile.run_all(cases, self._folder / name, f"{self.mark}-{name}", self._seed, tally, seconds)
 
 
 def _in_turn(jobs: list[tuple[Tally, Job]]) -> None:

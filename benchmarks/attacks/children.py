@@ -18,6 +18,7 @@ from benchmarks.attacks.tally import Finding
 MARK = "SUREFOOT_ATTACK"
 SITE = "SUREFOOT_ATTACK_SITE"  # a folder to import from before all others
 _ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+_BOUNDED = ("/bin/sh", "-c", 'ulimit -v 4194304; exec "$@"', "bounded")  # 4 GiB: no attack may starve the machine
 _PATIENCE_S = 4.0  # for what was told to die
 
 
@@ -118,8 +119,8 @@ def started(
     """A marked process whose output goes to a file (a pipe could be held open by what it starts); killed at the end."""
     with log.open("ab") as out:
         process = subprocess.Popen(
-            argv, cwd=folder, env=environment(mark, more), stdin=subprocess.DEVNULL, stdout=out, stderr=out,
-            start_new_session=True,
+            [*_BOUNDED, *argv], cwd=folder, env=environment(mark, more), stdin=subprocess.DEVNULL, stdout=out,
+            stderr=out, start_new_session=True,
         )  # fmt: skip
     try:
         yield process

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 KINDS = ("lost", "twice", "hung", "raw", "orphans")  # every one of them has to be 0
 TITLES = ("attack", "tried", "lost", "counted twice", "hung", "raw errors", "orphans")
-_MOST_SHOWN = 15  # findings per attack that are written out
+_MOST_SHOWN = 60  # kinds of findings per attack that are written out
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,12 @@ def details(tallies: Sequence[Tally]) -> str:
     lines: list[str] = []
     for tally in tallies:
         lines += [f"{tally.attack}: {note}" for note in tally.notes]
-        lines += [f"{tally.attack}: {f.kind.upper()}: {f.what}" for f in tally.findings[:_MOST_SHOWN]]
-        if len(tally.findings) > _MOST_SHOWN:
-            lines.append(f"{tally.attack}: … and {len(tally.findings) - _MOST_SHOWN} more")
+        grouped: dict[tuple[str, str], list[Finding]] = {}
+        for finding in tally.findings:  # one line for what is wrong with one case in one way
+            grouped.setdefault((finding.kind, finding.what.split(": ")[0]), []).append(finding)
+        for (kind, _), alike in list(grouped.items())[:_MOST_SHOWN]:
+            times = f" ({len(alike)}×)" if len(alike) > 1 else ""
+            lines.append(f"{tally.attack}: {kind.upper()}{times}: {alike[0].what}")
+        if len(grouped) > _MOST_SHOWN:
+            lines.append(f"{tally.attack}: … and {len(grouped) - _MOST_SHOWN} more")
     return "\n".join(lines)
