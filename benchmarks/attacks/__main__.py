@@ -20,14 +20,15 @@ import traceback
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks.attacks import clocks, hostile, outages, programs, server, signals
+from benchmarks.attacks import clocks, fuzz, hostile, outages, programs, server, signals
 from benchmarks.attacks.arena import Arena
 from benchmarks.attacks.children import kill_marked
 from benchmarks.attacks.tally import Finding, Tally, details, is_clean, table
 
 ATTACKS = ("signals", "outages", "clocks", "functions", "programs", "fuzz")
 STORAGES = ("sqlite", "postgres")
-_SHARES = {"signals": 0.2, "outages": 0.15, "clocks": 0.1}  # of the time, with each storage
+_SHARES = {"signals": 0.45, "outages": 0.35, "clocks": 0.2}  # of the time, with each storage
+_INPUTS_A_MINUTE = 700  # fuzzed
 _LONG_MINUTES = 2.0  # a shorter campaign leaves out the lock of a minute
 Job = Callable[[], None]
 
@@ -66,7 +67,7 @@ class Campaign:
     def run(self) -> None:
         """All of them; whatever happens, nothing is left running."""
         try:
-            lanes = [self._on_studies(), self._on_long_locks(), self._on_functions_and_programs()]
+            lanes = [*self._on_studies(), self._on_long_locks(), self._on_functions_and_programs(), self._on_input()]
             threads = [threading.Thread(target=_in_turn, args=(lane,), daemon=True) for lane in lanes if lane]
             for thread in threads:
                 thread.start()
@@ -98,20 +99,20 @@ class Campaign:
                 raise SystemExit(f"expected PostgreSQL; got none: {why_not}")
         return wanted
 
-    def _on_studies(self) -> list[tuple[Tally, Job]]:
+    def _on_studies(self) -> list[list[tuple[Tally, Job]]]:
+        """A lane for each storage."""
         attacks = {"signals": signals.attack, "outages": outages.attack, "clocks": clocks.attack}
         chosen = [name for name in attacks if name in self._options.only]
         if not chosen:
             return []
         storages = self._storages()
-        total = sum(_SHARES.values()) * len(STORAGES)
-        jobs: list[tuple[Tally, Job]] = []
+        lanes: dict[str, list[tuple[Tally, Job]]] = {storage: [] for storage in storages}
         for name in chosen:
-            for storage in storages:
+            for storage, jobs in lanes.items():
                 tally, arena = self.row(f"{name}, {storage}"), self._arena(storage, name)
-                seconds = self._seconds * _SHARES[name] / total
+                seconds = self._seconds * _SHARES[name]
                 jobs.append((tally, lambda a=attacks[name], r=arena, t=tally, s=seconds: a(r, t, s)))
-        return jobs
+        return list(lanes.values())
 
     def _on_long_locks(self) -> list[tuple[Tally, Job]]:
         wanted = "outages" in self._options.only and self._options.storage != "postgres"
@@ -123,12 +124,29 @@ class Campaign:
     def _on_functions_and_programs(self) -> list[tuple[Tally, Job]]:
         jobs: list[tuple[Tally, Job]] = []
         for name, cases, share in (
-            ("functions", [*hostile.function_cases(), *hostile.scenario_cases()], 0.4),
-            ("programs", programs.cases(), 0.3),
+            ("functions", [*hostile.function_cases(), *hostile.scenario_cases()], 0.6),
+            ("programs", programs.cases(), 0.4),
         ):
             if name in self._options.only:
                 tally = self.row(name)
                 jobs.append((tally, lambda c=cases, n=name, t=tally, s=share: self._hostile(c, n, t, s)))
+        return jobs
+
+    def _on_input(self) -> list[tuple[Tally, Job]]:
+        if "fuzz" not in self._options.only:
+            return []
+        jobs: list[tuple[Tally, Job]] = []
+        for kind, (_, share) in fuzz.KINDS.items():
+            tally, place = self.row(f"fuzz: {kind}"), self._folder / "fuzz" / kind.replace(" ", "-")
+            count, mark = round(_INPUTS_A_MINUTE * self._options.minutes * share), f"{self.mark}-{place.name}"
+            jobs.append(
+                (
+                    tally,
+                    lambda k=kind, f=place, m=mark, c=count, t=tally: fuzz.attack(
+                        k, f, m, self._seed, c, t, self._seconds
+                    ),
+                )
+            )
         return jobs
 
     def _hostile(self, cases: list[hostile.Case], name: str, tally: Tally, share: float) -> None:
@@ -163,7 +181,8 @@ def main(arguments: list[str] | None = None) -> int:
     told = details(campaign.tallies)
     if told:
         print(f"\n{told}")
-    print(f"\nseed {seed}; repeat with: python -m benchmarks.attacks --minutes {options.minutes:g} --seed {seed}")
+    again = f"--minutes {options.minutes:g} --seed {seed} --storage {options.storage} --only {','.join(options.only)}"
+    print(f"\nseed {seed}; repeat with: python -m benchmarks.attacks {again}")
     return 0 if is_clean(campaign.tallies) else 1
 
 

@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +40,7 @@ def run_all(cases: Sequence[Case], folder: Path, mark: str, seed: int, tally: Ta
             found = attempt(place, f"{mark}-{place.name}")
         except Exception as error:
             found = [Finding("raw", f"the attack itself broke: {type(error).__name__}: {error}")]
-        tally.add(1, [Finding(finding.kind, f"{name}: {finding.what}") for finding in found])
+        tally.add(1, [replace(finding, case=name) for finding in found])
 
     with ThreadPoolExecutor(AT_A_TIME) as threads:
         list(threads.map(one, order))

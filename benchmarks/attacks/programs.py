@@ -20,6 +20,8 @@ from benchmarks.attacks.children import orphans, run_bounded, started
 from benchmarks.attacks.hostile import LIMIT_S, Case
 from benchmarks.attacks.tally import Finding
 from benchmarks.attacks.team import SUREFOOT
+from surefoot.runs.storage import load_study, opened
+from surefoot.runs.tables import trial_rows
 
 N_EVALS = 4
 _JSON = {"value": {"json": "result.json", "key": "loss"}}
@@ -208,18 +210,16 @@ def _attempt(program: Program, folder: Path, mark: str) -> list[Finding]:
     if "Traceback (most recent call last)" in ended.said or ended.code not in (0, 2):
         found.append(Finding("raw", f"status {ended.code}: {ended.last_line}"))
     if program.expected == "refused":
-        return found if found or ended.code == 2 else _judge(program, folder, mark)
+        return found if found or ended.code == 2 else _judge(program, folder)
     if ended.code == 2:
         return [*found, Finding("raw", f"the run was given up: {ended.last_line}")]
-    return found + _judge(program, folder, mark)
+    return found + _judge(program, folder)
 
 
-def _judge(program: Program, folder: Path, mark: str) -> list[Finding]:
-    target = folder / "rows.json"
-    ended = run_bounded([*SUREFOOT, "export", "p.db", "-o", str(target)], f"{mark}-export", folder, LIMIT_S)
-    if ended.code != 0:
-        return [Finding("hung" if ended.code is None else "raw", f"export: {ended.last_line}")]
-    rows = [row for row in json.loads(target.read_text()) if row["status"] in ("ok", "failed", "transient")]
+def _judge(program: Program, folder: Path) -> list[Finding]:
+    with opened(folder / "p.db") as storage:
+        counted = ("ok", "failed", "transient")
+        rows = [row for row in trial_rows(load_study(storage)) if row["status"] in counted]
     found = []
     if len(rows) != N_EVALS:
         found.append(Finding("lost" if len(rows) < N_EVALS else "twice", f"{len(rows)} evaluations of {N_EVALS}"))

@@ -17,6 +17,7 @@ class Finding:
 
     kind: str  # one of KINDS
     what: str
+    case: str = ""  # findings of one case are shown as one line
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
@@ -69,10 +70,10 @@ def details(tallies: Sequence[Tally]) -> str:
         lines += [f"{tally.attack}: {note}" for note in tally.notes]
         grouped: dict[tuple[str, str], list[Finding]] = {}
         for finding in tally.findings:  # one line for what is wrong with one case in one way
-            grouped.setdefault((finding.kind, finding.what.split(": ")[0]), []).append(finding)
+            grouped.setdefault((finding.kind, finding.case or finding.what), []).append(finding)
         for (kind, _), alike in list(grouped.items())[:_MOST_SHOWN]:
-            times = f" ({len(alike)}×)" if len(alike) > 1 else ""
-            lines.append(f"{tally.attack}: {kind.upper()}{times}: {alike[0].what}")
+            times, case = f" {len(alike)}×" if len(alike) > 1 else "", f"{alike[0].case}: " if alike[0].case else ""
+            lines.append(f"{tally.attack}: {kind.upper()}{times}: {case}{' '.join(alike[0].what.split())}")
         if len(grouped) > _MOST_SHOWN:
             lines.append(f"{tally.attack}: … and {len(grouped) - _MOST_SHOWN} more")
     return "\n".join(lines)
