@@ -102,10 +102,13 @@ def _alarm(number: int, frame: FrameType | None) -> None:
     raise _Hung
 
 
-def _try(attempt: Callable[..., None], rng: random.Random, folder: Path, say: Callable[[str], None]) -> tuple[str, str]:
+def try_input(
+    attempt: Callable[..., None], rng: random.Random, folder: Path, say: Callable[[str], None]
+) -> tuple[str, str]:
     """What is wrong with one input: kind and words; empty if nothing is."""
     from surefoot.errors import SurefootError
 
+    signal.signal(signal.SIGALRM, _alarm)
     signal.setitimer(signal.ITIMER_REAL, INPUT_S)
     try:
         attempt(rng, folder, say)
@@ -146,7 +149,6 @@ def main() -> None:
         Path(sys.argv[5]),
     )
     file = os.open(folder / "journal", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-    signal.signal(signal.SIGALRM, _alarm)
     warnings.simplefilter("ignore")
     place = folder / "files"
     place.mkdir(exist_ok=True)
@@ -158,7 +160,7 @@ def main() -> None:
             latest = text
             os.write(file, (json.dumps(["try", i, text[:400]]) + "\n").encode())
 
-        wrong, what = _try(KINDS[kind][0], random.Random(f"{seed}-{kind}-{i}"), place, say)
+        wrong, what = try_input(KINDS[kind][0], random.Random(f"{seed}-{kind}-{i}"), place, say)
         if wrong:
             os.write(file, (json.dumps(["found", i, wrong, latest[:250], what]) + "\n").encode())
         os.write(file, (json.dumps(["done", i]) + "\n").encode())
