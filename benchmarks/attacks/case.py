@@ -33,7 +33,8 @@ class Function:
 
     def __call__(self, x: Any) -> Any:
         """The value at x, or worse."""
-        from benchmarks.attacks.functions import BEHAVIOURS
+        from benchmarks.attacks import functions, functions_values  # noqa: F401 - they register their behaviours
+        from benchmarks.attacks.behaviours import BEHAVIOURS
 
         point = [float(v) for v in x]
         append(self.log, "start", point, None)

@@ -14,9 +14,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from benchmarks.attacks import functions, functions_values  # noqa: F401 - they register their behaviours
+from benchmarks.attacks.behaviours import BEHAVIOURS, Behaviour
 from benchmarks.attacks.case import N_EVALS
 from benchmarks.attacks.children import described, marked, orphans, run_bounded, started
-from benchmarks.attacks.functions import BEHAVIOURS, Behaviour
 from benchmarks.attacks.scenarios import SCENARIOS
 from benchmarks.attacks.tally import Finding, Tally
 
