@@ -135,7 +135,7 @@ class History:
                 fault = f"it has {len(evaluation.x)} values, the first one has {len(self.evaluations[0].x)}"
             if fault:
                 raise InvalidInputError(
-                    f"expected consistent evaluations; got evaluation {i} of {where}, of which {fault}; "
+                    f"expected consistent evaluations; got evaluation {i} of {where}, where {fault}; "
                     "try correcting or removing it"
                 )
 
