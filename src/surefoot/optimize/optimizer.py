@@ -153,15 +153,15 @@ class Optimizer:
             state = self._state
             number = len(state.history) + len(state.pending)
             suggestion = suggest(self.space, self._runs(state), number, self.settings, state.warmth)
+            if "jitter" in suggestion.status[0]:  # before the point is pending: the warning may be made an error
+                warnings.warn(
+                    "the correlation matrix was singular and its diagonal was raised: points very close together, "
+                    "or values that no smooth function has; suggestions go on with less resolution there",
+                    NumericalWarning,
+                    stacklevel=3,
+                )
             values = self.space.decode(suggestion.x[0])
             self._state = state.with_pending(values, self.space.encode(values), suggestion.warmth)
-        if "jitter" in suggestion.status[0]:
-            warnings.warn(
-                "the correlation matrix was singular and its diagonal was raised: points very close together, "
-                "or values that no smooth function has; suggestions go on with less resolution there",
-                NumericalWarning,
-                stacklevel=3,
-            )
         return self.space.to_user(values)
 
     def _runs(self, state: _State) -> Runs:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from surefoot.errors import MissingExtraError
 from surefoot.optimize.history import History
 
 
@@ -16,8 +17,13 @@ class Progress:
     def __init__(self, total: int, shown: bool) -> None:
         self._bar: Any = None
         if shown:
-            from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-            from rich.progress import Progress as Bar
+            try:
+                from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+                from rich.progress import Progress as Bar
+            except ImportError as error:
+                raise MissingExtraError(
+                    "expected rich for a progress bar; it is not installed; try pip install rich, or progress=False"
+                ) from error
 
             self._bar = Bar(
                 TextColumn("{task.description}"),
