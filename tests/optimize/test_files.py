@@ -118,6 +118,7 @@ def changed(*path: Any, to: Any) -> dict[str, Any]:
 INCONSISTENT = {
     "NaN marked ok": changed("evaluations", 0, "y", to=math.nan),
     "an infinity marked ok": changed("evaluations", 0, "y", to=math.inf),
+    "failed with an infinity": changed("evaluations", 1, "y", to=-math.inf),
     "failed with a value": changed("evaluations", 1, "y", to=2.0),
     "a value that is text": changed("evaluations", 0, "y", to="1.0"),
     "a value that is true": changed("evaluations", 0, "y", to=True),

@@ -46,7 +46,7 @@ class Evaluation:
             return f"its status is {shown(self.status)}"
         if not _is_float(self.y) or not _is_float(self.duration_s):
             return "its value or duration is not a number"
-        if self.ok != math.isfinite(self.y):
+        if not (math.isfinite(self.y) if self.ok else math.isnan(self.y)):
             return f"it is marked {self.status} and its value is {self.y}"
         if math.isinf(self.duration_s) or self.duration_s < 0.0:
             return f"its duration is {self.duration_s}"
