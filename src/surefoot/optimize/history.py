@@ -217,7 +217,7 @@ def _parse(fields: dict[str, Any] | None) -> FitState | None:
     return FitState(theta, inv_hessian, fields["n_cold"])
 
 
-def history_of(space: Space, x: Any, y: Any, direction: Direction = "minimize") -> History:
+def history_of(space: Space, x: Any, y: Any) -> History:
     """A history of given points and values; values that are missing or not finite are failures."""
     from surefoot.optimize.evaluate import as_evaluation  # it imports this module
 
@@ -241,4 +241,4 @@ def history_of(space: Space, x: Any, y: Any, direction: Direction = "minimize") 
             raise InvalidInputError(
                 f"expected a number for each point; got {shown(value)}; try a list of floats"
             ) from None
-    return History(tuple(evaluations), direction=direction)
+    return History(tuple(evaluations))
