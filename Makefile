@@ -3,24 +3,32 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready-dev
+# the demo needs half of what the tests need; where their packages are, it needs nothing more
+DEMO   := $(if $(wildcard $(READY)),$(READY),$(VENV)/.ready-demo)
 
-.PHONY: demo test lint bench slow clean help
+.PHONY: demo test lint bench slow bits versions clean help
 
 help:
-	@echo "make demo   a synthetic patient: from noisy pressure and flow to stiffness and rarefaction, with a report"
+	@echo "make demo   a synthetic patient: from noisy pressure and flow to stiffness and rarefaction, with a report (1 to 2 min)"
 	@echo "make test   lint, types, layers and all tests but the slow ones"
 	@echo "make slow   the tests that take minutes"
+	@echo "make bits   what is promised bit by bit, with the arithmetic of other processors too"
+	@echo "make versions  tests with the oldest and the newest packages and Python"
 	@echo "make lint   ruff, mypy and import-linter alone"
 	@echo "make bench  one suggestion timed against the peers that are installed"
 
-$(READY): pyproject.toml
+$(VENV)/.ready-%: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "surefoot needs Python 3.11 or newer; try: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@test -x $(BIN)/python || { echo "making $(VENV)"; $(PYTHON) -m venv $(VENV); }
+	@echo "installing what '$*' needs ($(SIZE_$*)) into $(VENV)"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[$*]'
 	@touch $@
 
-demo: $(READY)
+SIZE_demo := 30 packages, 0.6 GB; a minute or two
+SIZE_dev  := 100 packages, 1.2 GB; some minutes
+
+demo: $(DEMO)
 	$(BIN)/python examples/patient.py
 
 lint: $(READY)
@@ -29,11 +37,24 @@ lint: $(READY)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+PYTEST := $(BIN)/python -m pytest -n auto --dist worksteal
+
 test: lint
-	$(BIN)/python -m pytest
+	$(PYTEST)
+	@echo "surefoot is fine here: format, types, layers and all tests but the slow ones"
 
 slow: $(READY)
-	$(BIN)/python -m pytest -m 'slow and not torch'
+	$(PYTEST) -m 'slow and not torch'
+
+bits: $(READY)
+	$(BIN)/python tools/arithmetics.py -n auto
+
+versions: $(READY)
+	$(BIN)/python tools/versions.py oldest -n auto --dist worksteal $(OLD_AND_NEW)
+	$(BIN)/python tools/versions.py newest -n auto --dist worksteal $(OLD_AND_NEW)
+
+# what depends on NumPy, SciPy, Optuna and Python; the rest needs packages that are not part of surefoot
+OLD_AND_NEW := tests/parity tests/numerics tests/gp tests/acquisition tests/failures tests/optimize tests/integrations tests/runs
 
 bench: $(READY)
 	$(BIN)/python -m benchmarks.suggestion

@@ -1,4 +1,9 @@
-"""One BLAS thread for all tests: the engine limits itself, but many tests call its parts directly."""
+"""One BLAS thread for all tests: the engine limits itself, but many tests call its parts directly.
+
+In CI (CI=true) a test that is skipped is a failure: what it needs is to be installed there.
+"""
+
+import os
 
 import pytest
 from threadpoolctl import threadpool_limits
@@ -10,3 +15,20 @@ def _one_blas_thread():
 
     with threadpool_limits(limits=1, user_api="blas"):
         yield
+
+
+def _skipped(config) -> list:
+    reporter = config.pluginmanager.get_plugin("terminalreporter")  # None in the workers of pytest-xdist
+    return [] if reporter is None or os.environ.get("CI") != "true" else reporter.stats.get("skipped", [])
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session, exitstatus):
+    if exitstatus == pytest.ExitCode.OK and _skipped(session.config):
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    for report in _skipped(config):
+        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longrepr
+        terminalreporter.write_line(f"skipped in CI, which counts as failed: {report.nodeid} ({reason})")

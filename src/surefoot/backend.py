@@ -13,6 +13,7 @@ import functools
 import math
 import os
 import sys
+import threading
 from collections.abc import Iterator
 from typing import Any, cast
 
@@ -21,8 +22,8 @@ import array_api_compat.numpy as numpy_namespace
 import numpy as np
 import scipy.linalg.lapack as lapack
 import scipy.special as special
+import threadpoolctl
 from scipy.linalg.blas import dtrmm
-from threadpoolctl import ThreadpoolController
 
 from surefoot.errors import InvalidInputError
 
@@ -85,6 +86,14 @@ def to_host(x: Array) -> np.ndarray:
     return cast(np.ndarray, x.detach().cpu().numpy())
 
 
+def sorts_by_shape(reference: Array) -> bool:
+    """Whether the runs of a batch are sorted by the shape of their work, so that each has the bits it has alone.
+
+    On NumPy, where a batch is a loop over matrices anyway. On a GPU every launch counts, and bits are not promised.
+    """
+    return _is_numpy(reference)
+
+
 def like(values: Any, reference: Array) -> Array:
     """`values` (host data) as an array of the library and on the device of `reference`, dtype kept."""
     values = np.asarray(values)
@@ -95,8 +104,54 @@ def like(values: Any, reference: Array) -> Array:
 
 
 @functools.cache
-def _thread_pools() -> ThreadpoolController:
-    return ThreadpoolController()
+def _thread_pools() -> Any:
+    return threadpoolctl.ThreadpoolController()
+
+
+@contextlib.contextmanager
+def _control_of_blas() -> Iterator[None]:
+    """From threadpoolctl 3.8 on one thread controls BLAS and the limits of all others do nothing: be that thread."""
+    release = getattr(threadpoolctl.OpenBLASController, "clear_controlling_thread", lambda force: None)
+    release(force=True)
+    try:
+        yield
+    finally:
+        release(force=True)
+
+
+class _OneThread:
+    """BLAS on one thread while anybody wants it: the first who comes limits it, the last who leaves gives it back.
+
+    Were it each one's own affair, two suggestions in two threads would restore each other's limit: one would go on with
+    several threads, which round otherwise, and BLAS would stay at one thread for ever.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._users = 0
+        self._limit: Any = None
+        if hasattr(os, "register_at_fork"):  # a child has none of the parent's threads
+            os.register_at_fork(after_in_child=self._forget)
+
+    def _forget(self) -> None:
+        self._lock, self._users = threading.Lock(), 0
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if not self._users:
+                with _control_of_blas():
+                    self._limit = _thread_pools().limit(limits=1, user_api="blas")
+            self._users += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._users -= 1
+            if not self._users:
+                with _control_of_blas():
+                    self._limit.restore_original_limits()
+
+
+_one_thread = _OneThread()
 
 
 @contextlib.contextmanager
@@ -107,8 +162,7 @@ def engine(n: int) -> Iterator[None]:
     busy machine a suggestion of 0.1 s was seen to take 30 s with one thread per core). Infinities and NaN are
     handled where they arise, by a status or a rejected step; NumPy need not tell the user of them.
     """
-    limit = _thread_pools().limit(limits=1, user_api="blas") if n < SERIAL_BELOW else contextlib.nullcontext()
-    with limit, np.errstate(all="ignore"):
+    with _one_thread if n < SERIAL_BELOW else contextlib.nullcontext(), np.errstate(all="ignore"):
         yield
 
 

@@ -44,3 +44,10 @@ def test_an_unknown_subcommand_ends_with_status_2_and_no_traceback(command: list
 def test_without_a_subcommand_help_is_printed(command: list[str]) -> None:
     done = run(command)
     assert "problems" in done.stdout + done.stderr
+
+
+def test_a_benchmark_that_could_have_no_tables_is_refused_before_it_runs(tmp_path) -> None:
+    done = run(COMMANDS["module"], "study", "benchmark", "--policy", "EI", "--out", str(tmp_path))
+    assert done.returncode == 2
+    assert "expected ScaledEI among the policies" in done.stderr
+    assert list(tmp_path.iterdir()) == []

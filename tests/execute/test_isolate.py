@@ -19,9 +19,8 @@ import pytest
 
 import surefoot
 from surefoot import minimize
-from surefoot.errors import InvalidInputError
+from surefoot.errors import MAX_REASON, InvalidInputError
 from surefoot.execute.isolate import isolated
-from surefoot.execute.outcome import MOST_CHARACTERS
 from surefoot.execute.supervise import descendants
 
 ROOT = str(Path(surefoot.__file__).parent.parent)
@@ -151,7 +150,7 @@ def test_a_reason_is_text_that_can_be_stored_and_not_too_long():
         raise ValueError("\udc80\0" + "long" * 10_000)
 
     reason = call(f).reason
-    assert len(reason) == MOST_CHARACTERS
+    assert len(reason) == MAX_REASON
     assert reason.encode().decode() == reason
     assert reason.startswith("ValueError: \\udc80\ufffdlong")
 

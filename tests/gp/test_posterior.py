@@ -6,7 +6,7 @@ import pytest
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
 from surefoot.backend import sq_distances
-from surefoot.gp.kernels import KERNELS
+from surefoot.gp.kernels import KERNELS, Kernel, per_run
 from surefoot.gp.likelihood import make_data
 from surefoot.gp.posterior import (
     MIN_VARIANCE,
@@ -262,3 +262,15 @@ def test_at_an_observation_the_variance_is_at_its_floor_and_has_no_gradient():
     _, sd, _, d_sd = moments_and_gradients(post, X)
     assert sd[0, 0] == pytest.approx(np.sqrt(post.s2[0] * MIN_VARIANCE))
     np.testing.assert_array_equal(d_sd, 0.0)
+
+
+def test_where_no_matrix_is_positive_definite_the_prediction_is_the_prior() -> None:
+    rng = np.random.default_rng(0)
+    X, y, x = rng.random((2, 6, 2)), rng.standard_normal((2, 6)), rng.random((2, 5, 2))
+    growing = Kernel("growing", lambda r2: 1.0 + 100.0 * r2, lambda r2: (1.0 + 100.0 * r2, 100.0 + 0.0 * r2))
+    post = condition(make_data(X, y), np.log([[0.3, 0.3, 1e-14]] * 2), per_run([KERNELS["se"], growing]))
+    assert post.ok.tolist() == [True, False]
+    mu, sd = moments(post, x)
+    np.testing.assert_array_equal(mu[1], np.full(5, post.c[1]))
+    np.testing.assert_array_equal(sd[1], np.full(5, np.sqrt(post.s2[1])))
+    np.testing.assert_allclose([post.c[1], post.s2[1]], [y[1].mean(), y[1].var()])

@@ -1,5 +1,8 @@
 """One synthetic patient and one inference, made once."""
 
+import io
+from contextlib import redirect_stdout
+
 import pytest
 
 from surefoot.inference.infer import Plan, infer
@@ -23,6 +26,13 @@ def small_patient():
 
 
 @pytest.fixture(scope="session")
-def inferred(small_patient):
+def shown() -> io.StringIO:
+    """What a person sees of that inference while it goes on."""
+    return io.StringIO()
+
+
+@pytest.fixture(scope="session")
+def inferred(small_patient, shown):
     """A whole inference with a small budget."""
-    return infer(small_patient, plan=Plan(n_evals=12, n_init=9), settings=ORIGINAL)
+    with redirect_stdout(shown):
+        return infer(small_patient, plan=Plan(n_evals=12, n_init=9), settings=ORIGINAL, progress=True)

@@ -40,6 +40,12 @@ def test_evaluations_failures_and_settings_are_recorded(inferred):
     assert {"surefoot", "numba", "emcee"} <= set(inferred.versions)
 
 
+def test_progress_is_shown_during_the_posterior_too(inferred, shown):
+    n = inferred.posterior.n_simulations
+    assert "12/12" in shown.getvalue()
+    assert f"{n}/{max(n, 53)} round {inferred.posterior.n_rounds}: error" in " ".join(shown.getvalue().split())
+
+
 def test_a_result_survives_being_saved(inferred, tmp_path):
     inferred.save(tmp_path / "result.json")
     back = Inference.load(tmp_path / "result.json")

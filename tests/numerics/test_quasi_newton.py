@@ -249,3 +249,53 @@ def test_the_first_step_of_a_cold_start_is_no_longer_than_asked():
     limits = np.array([[1e-3, 0.2]])
     qn.minimize_box(fun, x0, LOWER, UPPER, **(OPTIONS | {"first_step": limits, "max_calls": 2}))
     np.testing.assert_allclose(np.abs(seen[1] - x0).max(axis=-1), limits, rtol=1e-9)
+
+
+# --- a race of starts
+
+
+def two_wells(x, runs=None):
+    """Minima 0 at -2 and 3 at +2; not finite beyond 4."""
+    a = x[..., 0]
+    left, right = (a + 2.0) ** 2, (a - 2.0) ** 2 + 3.0
+    f, g = np.minimum(left, right), np.where(left < right, 2.0 * (a + 2.0), 2.0 * (a - 2.0))
+    return np.where(a > 4.0, np.inf, f + 100.0), g[..., None]
+
+
+def race(fun, x0, **options):
+    return qn.minimize_box(fun, x0, -5.0, 5.0, **(OPTIONS | {"race": True} | options))
+
+
+def test_a_race_finds_the_best_minimum_that_its_starts_reach():
+    x0 = np.asarray([[[-4.5], [-0.5], [1.0], [3.5]]])
+    assert race(two_wells, x0).f.min() == pytest.approx(100.0)
+
+
+def slow_valley(x, runs=None):
+    """Rosenbrock's valley, lifted by 100, not finite where the first input exceeds 4."""
+    f, g = rosenbrock(x)
+    return np.where(x[..., 0] > 4.0, np.nan, f + 100.0), g
+
+
+def test_a_bad_start_drops_no_good_one_from_a_race():
+    good = rosenbrock_starts(R=5, S=3)
+    bad = np.full((5, 1, 2), 4.5)
+    alone = race(slow_valley, good)
+    together = race(slow_valley, np.concatenate([bad, good], axis=1))
+    np.testing.assert_array_equal(together.f[:, 1:], alone.f)
+    np.testing.assert_allclose(together.f.min(axis=1), 100.0, atol=1e-8)
+
+
+def test_a_race_of_bad_starts_only_ends_with_that_status():
+    result = race(slow_valley, np.full((2, 3, 2), 4.5))
+    assert (result.status == qn.BAD_START).all()
+    assert np.isinf(result.f).all()
+
+
+def test_a_race_drops_a_start_that_cannot_win():
+    def fun(x, runs=None):  # one run: the second start lies in a valley that ends a thousand above the first
+        f, g = rosenbrock(x)
+        return f + np.asarray([0.0, 1000.0]), g
+
+    x0 = np.asarray([[[1.1, 1.2], [-1.9, 2.0]]])
+    assert race(fun, x0, max_calls=400).status.tolist() == [[qn.CONVERGED, qn.BUDGET]]

@@ -187,6 +187,7 @@ def test_progress_shows_failures(capsys: pytest.CaptureFixture[str]) -> None:
 # --- seeds
 
 
+@pytest.mark.bits
 def test_the_same_seed_gives_the_same_points(branin: Problem) -> None:
     first, second = (minimize(branin, branin.bounds, n_evals=30, seed=3) for _ in range(2))
     np.testing.assert_array_equal(first.x_iters, second.x_iters)

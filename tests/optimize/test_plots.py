@@ -111,10 +111,36 @@ def test_values_over_many_orders_of_magnitude_are_drawn(d: int, tmp_path: Path) 
     assert is_a_picture(result, tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("d", "names"),
+    [
+        (2, {"evaluation", "failed", "best", "P(success) = 1/2"}),
+        (3, {"mean ± 2 sd", "best", "P(success)"}),
+    ],
+)
+def test_everything_drawn_has_a_name(d: int, names: set) -> None:
+    figure = minimize(fails_on_the_right, [(-1.0, 1.0)] * d, n_evals=24, n_init=14).plot()
+    convergence, model = figure.axes[:2]
+    told = {text.get_text() for text in convergence.get_legend().get_texts()}
+    assert {"evaluation", "best so far", "end of the initial design"} < told
+    assert {text.get_text() for text in model.get_legend().get_texts()} == names
+    assert all(ax.get_xlabel() or ax.get_ylabel() for ax in figure.axes)
+
+
 def test_a_figure_is_returned_without_a_path() -> None:
     from matplotlib.figure import Figure
 
     assert isinstance(minimize(bowl, [(-1.0, 1.0)], n_evals=5).plot(), Figure)
+
+
+@pytest.mark.parametrize("plot", ["plot", "plot_success"])
+def test_a_figure_that_is_returned_is_not_kept_by_pyplot_too(plot: str) -> None:
+    # a notebook shows both: the figure would appear twice
+    from matplotlib import pyplot as plt
+
+    figure = getattr(minimize(fails_on_the_right, [(-1.0, 1.0)] * 2, n_evals=12), plot)()
+    assert plt.get_fignums() == []
+    figure.canvas.draw()  # it can still be shown
 
 
 def test_the_path_may_be_a_path(tmp_path: Path) -> None:

@@ -73,6 +73,7 @@ def test_predictions_are_in_the_users_units():
     assert result.recommended.mean == pytest.approx(result.fun, rel=1e-2)
 
 
+@pytest.mark.bits
 def test_maximizing_the_negative_gives_the_same_points():
     f = problems.get("GPR")
     down = minimize(f, f.bounds, n_evals=30)

@@ -1,6 +1,7 @@
 """Helpers of the parity tests: a family of small problems, one per run."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -50,7 +51,10 @@ def loop(run_ids: list[int], settings: Settings, steps: int = 10, failing: bool 
 def cut(warmth: Warmth, r: int) -> Warmth:
     """The warmth of one run of a batch."""
     states = (warmth.objective, warmth.failures)
-    return Warmth(*(s and FitState(s.theta[r : r + 1], s.inv_hessian[r : r + 1], s.n_cold) for s in states))
+    objective, failures = (s and FitState(s.theta[r : r + 1], s.inv_hessian[r : r + 1], s.n_cold) for s in states)
+    return replace(
+        warmth, objective=objective, failures=failures, warp=warmth.warp[r : r + 1], kernels=warmth.kernels[r : r + 1]
+    )
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""A run alone is the same run in a batch of 50."""
+"""A run alone is the same run in a batch of 50: on NumPy bit by bit, whatever kernels BLAS has for the processor."""
 
 import math
 from dataclasses import replace
@@ -12,8 +12,12 @@ from surefoot.gp.likelihood import make_data, negative_log_likelihood
 from surefoot.gp.posterior import condition, moments_and_gradients
 from surefoot.optimize.history import Warmth
 from surefoot.optimize.model import Runs
+from surefoot.optimize.parameters import Categorical, Integer
 from surefoot.optimize.settings import Settings
-from surefoot.optimize.suggest import suggest
+from surefoot.optimize.space import Space
+from surefoot.optimize.suggest import initial_design, suggest
+
+pytestmark = pytest.mark.bits
 
 R = 50
 COMPARED = (0, 17, 31, 49)
@@ -23,7 +27,7 @@ def compare(family, settings: Settings, **options) -> None:
     together = family.loop(list(range(R)), settings, **options)
     for run in COMPARED:
         alone = family.loop([run], settings, **options)
-        np.testing.assert_allclose(alone[0], together[run], rtol=0.0, atol=1e-8)
+        np.testing.assert_array_equal(alone[0], together[run])
 
 
 @pytest.mark.parametrize("policy", ["EI", "ScaledEI", "alternate", "LCB", "PI", "MN", "RND"])
@@ -38,6 +42,20 @@ def test_ten_steps_alone_are_ten_steps_in_a_batch_with_other_settings(settings: 
 
 def test_steps_of_the_papers_search_alone_are_steps_in_a_batch(family) -> None:
     compare(family, Settings(seed=3, n_init=family.n_init, policy="ScaledEI", search="paper"), steps=4)
+
+
+@pytest.mark.parametrize("n", [60, 140])  # from 48 screening skips variances, from 128 products use the triangle
+def test_steps_on_longer_histories_alone_are_steps_in_a_batch(n: int, family) -> None:
+    settings = Settings(seed=3, n_init=family.n_init)
+    X = np.random.default_rng(5).random((8, n, 2))
+    warmth = Warmth()
+    for number in (n, n + 1):
+        together = suggest(family.space, family.make_runs(X, list(range(8))), number, settings, warmth)
+        for r in (0, 7):
+            alone = suggest(family.space, family.make_runs(X[[r]], [r]), number, settings, family.cut(warmth, r))
+            np.testing.assert_array_equal(alone.x[0], together.x[r])
+        X = np.concatenate([X, together.x[:, None]], axis=1)
+        warmth = together.warmth
 
 
 @pytest.mark.slow
@@ -75,6 +93,22 @@ def test_the_order_of_runs_in_a_batch_does_not_matter(family) -> None:
     settings = Settings(seed=3, n_init=family.n_init)
     forwards, backwards = (family.loop(order, settings, steps=4) for order in ([0, 1, 2, 3], [3, 2, 1, 0]))
     np.testing.assert_array_equal(forwards, backwards[::-1])
+
+
+def test_runs_in_a_mixed_space_propose_in_a_batch_what_they_propose_alone(family) -> None:
+    space = Space.of({"a": (0.0, 1.0), "n": Integer(0, 9), "c": Categorical(["x", "y", "z"])})
+    settings = Settings(seed=3, n_init=6)
+    X = np.stack([initial_design(space, settings, run) for run in range(4)])
+    warmth = Warmth()
+    for number in range(6, 12):
+        y = (X[..., 0] - 0.3) ** 2 + 0.1 * X[..., 1] + X[..., 2]
+        runs = Runs(X, y, np.ones(y.shape, dtype=bool), np.zeros((4, 0, X.shape[-1])), tuple(range(4)))
+        together = suggest(space, runs, number, settings, warmth)
+        for r in range(4):
+            alone = suggest(space, runs.part(slice(r, r + 1)), number, settings, family.cut(warmth, r))
+            np.testing.assert_array_equal(alone.x[0], together.x[r])
+        X = np.concatenate([X, together.x[:, None]], axis=1)
+        warmth = together.warmth
 
 
 # --- the parts, bit by bit

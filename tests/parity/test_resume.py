@@ -8,6 +8,8 @@ import pytest
 
 from surefoot import Categorical, History, Integer, Optimizer, minimize, problems
 
+pytestmark = pytest.mark.bits
+
 BRANIN = problems.get("BRA")
 
 

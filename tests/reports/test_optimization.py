@@ -75,7 +75,7 @@ def test_the_best_point_can_be_copied_with_all_digits(failing: Result, failing_p
 
 
 def test_failures_are_counted_by_reason_with_an_example(failing: Result, failing_page: str, read) -> None:
-    first = next(i for i, e in enumerate(failing.history.evaluations, 1) if not e.ok)
+    first = next(i for i, e in enumerate(failing.history.evaluations) if not e.ok)
     cells = read(failing_page).text("td")
     assert f"FloatingPointError: the mesh <collapsed> evaluation {first}: x0 = " in cells
     assert f"{failing.n_failures} " in read(failing_page).text("th")
@@ -160,7 +160,7 @@ def test_nothing_succeeded_is_said_with_the_reasons(read) -> None:
 
 
 def test_one_evaluation_is_reported(read) -> None:
-    assert "at evaluation 1 of 1" in read(report(minimize(bowl, [(0.0, 1.0)], n_evals=1), "One")).text("dd")
+    assert "at evaluation 0 (the first is 0)" in read(report(minimize(bowl, [(0.0, 1.0)], n_evals=1), "One")).text("dd")
 
 
 def test_no_failure_is_said(read) -> None:
@@ -188,9 +188,44 @@ def test_a_best_point_on_a_bound_is_pointed_out(read) -> None:
 
 
 def test_rare_reasons_beyond_twenty_are_counted_only(read) -> None:
-    evaluations = [Evaluation((i / 50,), math.nan, "failed", f"reason {i}") for i in range(25)]
+    evaluations = [Evaluation((i / 50,), math.nan, "failed", f"reason {chr(97 + i)}") for i in range(25)]
     reading = read(report(Optimizer([(0.0, 1.0)], history=History(tuple(evaluations))).result(), "Reasons"))
     assert "5 rarer reasons are left out" in reading.text("caption")
+
+
+def test_reasons_that_differ_only_in_numbers_are_one_row(read) -> None:
+    reasons = [f"stress {1.5 * i} MPa at node {i} of mesh 7" for i in range(25)] + ["no licence"]
+    evaluations = tuple(Evaluation((i / 50,), math.nan, "failed", reason) for i, reason in enumerate(reasons))
+    reading = read(report(Optimizer([(0.0, 1.0)], history=History(evaluations)).result(), "Reasons"))
+    assert "those that differ only in numbers are counted together" in reading.text("caption")
+    assert "stress 0.0 MPa at node 0 of mesh 7 evaluation 0: x0 = 0 no licence evaluation 25: " in reading.text("td")
+    assert "count reason for example 25 1 " in reading.text("th")
+
+
+def test_numbers_are_those_of_the_history(failing: Result, failing_page: str, read) -> None:
+    best = int(np.nanargmin(failing.func_vals))
+    assert f"at evaluation {best} " in read(failing_page).text("dd")
+    rows = re.findall(r'<th scope="row" class="number">(\d+)</th><td class="number">([^<]*)', failing_page)
+    for number, value in rows[: int(failing.history.ok.sum())][:10]:
+        assert float(value.replace("\N{MINUS SIGN}", "-").split(" ")[0])
+        assert failing.history.evaluations[int(number)].ok
+    assert rows[0][0] == str(best)
+
+
+def test_text_that_is_no_unicode_costs_a_character_and_not_the_report(read, tmp_path: Path) -> None:
+    lone = "byte \udcff"
+
+    def simulator(x: dict) -> float:
+        if x[lone] > 0.5:
+            raise FloatingPointError(lone)
+        return x[lone] + len(x["choice"])
+
+    space = {lone: (0.0, 1.0), "b": (0.0, 1.0), "choice": Categorical([lone, "other"])}
+    result = minimize(simulator, space, n_evals=20, n_init=18)
+    page = surefoot.write_report(result, tmp_path / "report.html", title=lone).read_text()
+    assert "FloatingPointError: byte \N{REPLACEMENT CHARACTER}" in read(page).text("td")
+    result.plot(str(tmp_path / "result.png"))
+    result.plot_success(path=str(tmp_path / "success.png"))
 
 
 def test_the_report_is_written_and_its_path_returned(failing: Result, tmp_path: Path) -> None:

@@ -49,10 +49,22 @@ def test_it_says_first_that_it_is_no_medical_device(page: str, read) -> None:
 
 def test_the_three_indicators_are_shown_with_their_intervals(inference: Inference, page: str, read) -> None:
     facts = read(page).text("dd") + read(page).text("small")
-    for indicator, estimate in zip(INDICATORS, inference.estimate, strict=True):
+    for indicator in INDICATORS:
         interval = interval_of(inference, indicator)
-        for value in shown(inference, indicator, estimate, interval.low, interval.high):
+        for value in shown(inference, indicator, interval.median, interval.low, interval.high):
             assert value in facts
+
+
+def test_what_stands_beside_an_interval_lies_in_it_wherever_the_best_fit_is(small: Inference, read) -> None:
+    outside = tuple(interval.high + interval.sd for interval in small.posterior.intervals)
+    reading = read(report(dataclasses.replace(small, estimate=outside)))
+    for value, remark in zip(reading.text("dd").split(" interval ")[:-1], small.posterior.intervals, strict=True):
+        number = float(re.findall(r"[\d.]+", value)[-2 if "%" in value else -1])
+        factor = next(i.factor for i in INDICATORS if i.name == remark.name)
+        assert remark.low <= number * factor <= remark.high
+    for indicator, best in zip(INDICATORS, outside, strict=True):
+        assert shown(small, indicator, best)[0] in reading.text("td")  # the best fit is in the table, named so
+    assert "best fit" in reading.text("th")
 
 
 def test_stiffness_is_shown_in_kpa(inference: Inference) -> None:
@@ -87,7 +99,13 @@ def test_the_pressure_at_the_reference_is_what_the_report_says(beat) -> None:
 
 
 @pytest.mark.parametrize(
-    ("scale", "verdict"), [(1.0, "within the range"), (2.0, "above the threshold"), (0.3, "below the range")]
+    ("scale", "verdict"),
+    [
+        (1.0, "as in healthy people, and not above 20 mmHg"),
+        (19.1 / REFERENCE_MPA_MMHG, "not above 20 mmHg, the limit of pulmonary hypertension, but higher than in most"),
+        (2.0, "above 20 mmHg, the limit beyond which pulmonary hypertension is defined"),
+        (0.3, "lower than in healthy people"),
+    ],
 )
 def test_the_mean_pressure_is_compared_with_healthy_people(inference: Inference, scale: float, verdict: str) -> None:
     fit = dataclasses.replace(inference.fit, pressure_mmHg=scale * inference.fit.pressure_mmHg)
@@ -161,7 +179,21 @@ def test_the_truth_of_synthetic_data_is_shown_and_only_then(small: Inference, pa
     patient = dataclasses.replace(small, data=dataclasses.replace(small.data, truth=None))
     text = read(report(patient)).text()
     assert "truth" not in text
-    assert "synthetic" not in text
+    assert "ynthetic" not in text
+    assert "simulated" not in text.split("In short")[0]
+
+
+def test_what_the_waveforms_are_is_said(small: Inference, read) -> None:
+    assert "Inferred from 2 simulated waveforms (patient <7>.csv), pressure and flow in 1 vessel" in read(
+        report(small)
+    ).text("p")
+    data = dataclasses.replace(small.data, truth=None, source="ward.csv").select(["p_MPA"])
+    patient = dataclasses.replace(small, data=data, residuals=small.residuals[:1])
+    assert "Inferred from 1 measured waveform (ward.csv), pressure in 1 vessel" in read(report(patient)).text("p")
+
+
+def test_arteries_are_called_as_anatomy_calls_them() -> None:
+    assert (VESSELS["RIA"], VESSELS["LIA"]) == ("right interlobar artery", "left interlobar artery")
 
 
 def test_failed_simulations_are_counted_and_mapped(inference: Inference, page: str, read) -> None:

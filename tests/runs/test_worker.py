@@ -43,6 +43,7 @@ def test_a_run_is_minimize_with_a_storage(make_problem, reporter):
     assert result.fun == same.fun
 
 
+@pytest.mark.bits
 def test_a_run_that_is_continued_gives_the_points_of_one_that_was_not(make_problem, reporter, tmp_path):
     whole = run(make_problem(python=BOWL_FUNCTION, n_evals=12, n_init=6), str(tmp_path / "whole.db"), reporter=reporter)
     run(make_problem(python=BOWL_FUNCTION, n_evals=8, n_init=6), reporter=reporter)
@@ -142,7 +143,7 @@ def test_a_finite_space_ends_when_it_is_exhausted(make_problem, reporter):
 def test_an_enqueued_trial_is_evaluated_as_given(make_problem, reporter):
     problem = make_problem(BOWL, n_evals=4)
     run(make_problem(BOWL, n_evals=1), reporter=reporter)
-    with opened(problem.default_storage) as storage:
+    with opened(problem.default_storage, write=True) as storage:
         load_study(storage).enqueue_trial({"a": 3.0, "b": 2.0})
     assert run(problem, reporter=reporter).fun == 0.0
 

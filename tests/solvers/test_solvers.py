@@ -37,6 +37,7 @@ def test_it_reaches_the_minimum_of_csf(solver):
 
 
 @each_solver
+@pytest.mark.bits
 def test_a_run_is_repeatable(solver):
     np.testing.assert_array_equal(points_of(solver, 3), points_of(solver, 3))
 

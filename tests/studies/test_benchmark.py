@@ -79,6 +79,7 @@ def test_a_problem_that_the_design_alone_exhausts_is_refused():
         plan(("se",), ("EI",), ("RAS", "CSF"), 2, 99, "paper", together=True)
 
 
+@pytest.mark.bits
 def test_two_slices_give_the_bits_of_one():
     group = small(policies=("MN", "MES", "ScaledEI"))[0]
     whole = advance(group, begin(group), "cpu")
@@ -182,6 +183,7 @@ def test_progress_counts_evaluations_of_all_runs(tmp_path):
     assert seen[-1].seconds_left == 0.0
 
 
+@pytest.mark.bits
 def test_a_killed_study_goes_on_to_the_same_traces(tmp_path):
     command = [sys.executable, "-m", "surefoot", "study", "benchmark", "--problem", "CSF", "--policy", "ScaledEI"]
     command += [

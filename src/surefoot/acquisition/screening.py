@@ -12,7 +12,7 @@ Shapes    candidates x (R, m, d); the results have k columns.
 from __future__ import annotations
 
 from surefoot.acquisition.success import Target
-from surefoot.backend import Array, clip, largest_temporary, like, namespace, to_host
+from surefoot.backend import Array, clip, largest_temporary, like, namespace, sorts_by_shape, to_host
 from surefoot.gp.posterior import MIN_VARIANCE, cross_correlations, quick_mean
 
 _LAZY_FROM = 48  # observations; below, all the variances cost less than the bookkeeping
@@ -25,6 +25,9 @@ def top_candidates(target: Target, x: Array, k: int) -> tuple[Array, Array]:
     R, m, _ = x.shape
     n = target.post.X.shape[1]
     k = min(k, m)
+    if R > 1 and sorts_by_shape(x):  # how many candidates survive a bound is each run's own affair
+        alone = [top_candidates(target.select(like([r], x)), x[r : r + 1], k) for r in range(R)]
+        return xp.concat([index for index, _ in alone]), xp.concat([value for _, value in alone])
     chunk = max(4 * k, largest_temporary(x) // (R * n))
     if m > chunk:  # bounded memory: the best of each chunk, then the best of those
         parts = [(start, top_candidates(target, x[:, start : start + chunk], k)) for start in range(0, m, chunk)]

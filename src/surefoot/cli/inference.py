@@ -16,29 +16,34 @@ if TYPE_CHECKING:
 
 DISCLAIMER = "Research software, not a medical device: not for diagnosis or treatment."
 SIGNALS = Annotated[
-    str, typer.Option("--signals", help="Only these, by comma: p_MPA,q_MPA,... (pressure or flow, and vessel).")
+    str,
+    typer.Option(
+        "--signals", metavar="NAMES", help="Only these, by comma: p_MPA,q_MPA (pressure or flow, and vessel)."
+    ),
 ]
-SEED = Annotated[int, typer.Option(min=0, help="Of the random numbers.")]
+SEED = Annotated[int, typer.Option(min=0, metavar="N", help="Seed of the random numbers.")]
 
 
 @app.command()
 def synthesize(
-    out: Annotated[Path, typer.Argument(help="CSV file to write.")],
+    out: Annotated[Path, typer.Argument(metavar="PATIENT.CSV", help="File to write.")],
     f_L: FL = 2.6e5,
     f_S: FS = 5.0e4,
     xi: XI = 2.76,
-    snr: Annotated[float, typer.Option(help="Signal to noise in dB: variances of the signal about its mean.")] = 10.0,
-    resolution_mmhg: Annotated[float, typer.Option(min=0.0, help="Least noise of a pressure, mmHg.")] = 0.1,
-    resolution_mls: Annotated[float, typer.Option(min=0.0, help="Least noise of a flow, ml/s.")] = 1.0,
+    snr: Annotated[float, typer.Option(metavar="DB", help="Signal to noise, dB.")] = 10.0,
+    resolution_mmhg: Annotated[
+        float, typer.Option(min=0.0, metavar="SD", help="Least noise of a pressure, mmHg.")
+    ] = 0.1,
+    resolution_mls: Annotated[float, typer.Option(min=0.0, metavar="SD", help="Least noise of a flow, ml/s.")] = 1.0,
     signals: SIGNALS = "",
-    samples: Annotated[int, typer.Option(min=4, help="Per beat.")] = 256,
-    hide_noise: Annotated[bool, typer.Option("--hide-noise", help="Do not write the noise levels.")] = False,
-    hide_truth: Annotated[bool, typer.Option("--hide-truth", help="Do not write the parameters.")] = False,
+    samples: Annotated[int, typer.Option(min=4, metavar="N", help="Samples per beat.")] = 256,
+    hide_noise: Annotated[bool, typer.Option("--hide-noise", help="Leave the noise levels out of the file.")] = False,
+    hide_truth: Annotated[bool, typer.Option("--hide-truth", help="Leave the parameters out of the file.")] = False,
     variant: VARIANT = None,
     settings: SETTINGS = None,
     seed: SEED = 0,
 ) -> None:
-    """Make the data of a patient with known parameters: a simulation with noise.
+    """Make the data of a synthetic patient: a simulation with noise.
 
     Example: surefoot pulmonary synthesize patient.csv --xi 2.5 --signals p_MPA,q_MPA
     """
@@ -70,32 +75,52 @@ def synthesize(
 @app.command()
 def infer(
     data: Annotated[
-        Path, typer.Argument(help="CSV file: t_s, p_VESSEL_mmHg, q_VESSEL_mls, sd_... See docs/inference.md.")
+        Path,
+        typer.Argument(
+            metavar="PATIENT.CSV", help="Columns t_s, p_VESSEL_mmHg, q_VESSEL_mls, sd_…; see docs/inference.md."
+        ),
     ],
-    n_evals: Annotated[int, typer.Option("--n-evals", min=1, help="Simulations of the optimization.")] = 100,
-    policy: Annotated[str, typer.Option(help="ScaledEI, EI, PI, LCB, alternate, ...")] = "ScaledEI",
+    n_evals: Annotated[
+        int, typer.Option("--n-evals", min=1, metavar="N", help="Simulations of the optimization.")
+    ] = 100,
+    policy: Annotated[
+        str, typer.Option(metavar="NAME", help="What to maximize: ScaledEI, EI, PI, LCB, alternate, …")
+    ] = "ScaledEI",
     failures: Annotated[
-        str, typer.Option(help="ep, label-regression (the paper's), laplace, impute or ignore.")
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="How failures are learned: ep, label-regression (the paper's), laplace, impute, ignore.",
+        ),
     ] = "ep",
-    loss: Annotated[str, typer.Option(help="likelihood, l2 (the paper's) or mean (cycle means alone).")] = "likelihood",
-    period: Annotated[float | None, typer.Option(min=0.05, help="Length of a beat, s; default: the file's.")] = None,
+    loss: Annotated[
+        str, typer.Option(metavar="NAME", help="likelihood, l2 (the paper's) or mean (cycle means alone).")
+    ] = "likelihood",
+    period: Annotated[
+        float | None, typer.Option(min=0.05, metavar="S", help="Length of a beat, s; default: the file's.")
+    ] = None,
     signals: SIGNALS = "",
-    level: Annotated[float, typer.Option(min=0.01, max=0.999, help="Of the credible intervals.")] = 0.9,
-    posterior: Annotated[bool, typer.Option(help="Sample it, or stop after the optimization.")] = True,
-    workers: Annotated[int, typer.Option(min=1, help="Simulations at a time.")] = os.cpu_count() or 1,
-    out: Annotated[Path | None, typer.Option(help="JSON of the result; default: beside the data.")] = None,
-    plots: Annotated[Path | None, typer.Option(help="Folder for figures: posterior, fit, trace.")] = None,
-    report: Annotated[Path | None, typer.Option(help="Write an HTML report to this file.")] = None,
+    level: Annotated[float, typer.Option(min=0.01, max=0.999, metavar="P", help="Probability of the intervals.")] = 0.9,
+    posterior: Annotated[bool, typer.Option(help="Sample the posterior (intervals), or stop at the best fit.")] = True,
+    workers: Annotated[int, typer.Option(min=1, metavar="N", help="Simulations at a time.")] = os.cpu_count() or 1,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="JSON of the result; default: beside the data.")
+    ] = None,
+    plots: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Draw posterior, fit and trace into this folder.")
+    ] = None,
+    report: Annotated[Path | None, typer.Option(metavar="FILE", help="Write an HTML report to this file.")] = None,
     variant: VARIANT = None,
     settings: SETTINGS = None,
     seed: SEED = 0,
 ) -> None:
-    """Infer stiffness and rarefaction from pressure and flow: Bayesian optimization, then the posterior.
+    """Infer stiffness and rarefaction from pressure and flow.
 
-    Any subset of the 22 signals will do. Evaluations are saved as they end: after Ctrl-C or a crash the same command
-    goes on. Research software, not a medical device.
+    Bayesian optimization finds the best fit, then the posterior gives intervals; one to two minutes. Any subset of the
+    22 signals will do. Evaluations are saved as they end: after Ctrl-C or a crash the same command goes on. Research
+    software, not a medical device.
 
-    Example: surefoot pulmonary infer patient.csv --plots figures
+    Example: surefoot pulmonary infer patient.csv --report patient.html
     """
     from surefoot.inference.data_file import read_signals
     from surefoot.inference.infer import Plan
@@ -111,11 +136,6 @@ def infer(
     if history.exists():
         console.print(f"going on from {history}", highlight=False)
     console.print(DISCLAIMER, style="dim")
-    steps = Console(stderr=True)
-
-    def show(number: int, error: float) -> None:
-        steps.print(f"posterior: round {number}, emulator error {error:.2g} standard deviations", highlight=False)
-
     try:
         result = run(
             patient,
@@ -126,10 +146,9 @@ def infer(
             posterior=posterior,
             level=level,
             progress=True,
-            on_round=show,
         )
     except KeyboardInterrupt:
-        steps.print(f"stopped; the same command goes on from {history}", highlight=False)
+        Console(stderr=True).print(f"stopped; the same command goes on from {history}", highlight=False)
         raise typer.Exit(130) from None
     result.save(out)
     history.unlink(missing_ok=True)
@@ -165,31 +184,33 @@ def _names(text: str) -> list[str]:
 
 
 _ROWS = (
-    ("f_L", "large vessels, dyn/cm²", ",.0f"),
-    ("f_S", "small vessels, dyn/cm²", ",.0f"),
-    ("ξ", "radius exponent", ".4f"),
+    ("f_L", "stiffness, large", ",.0f"),  # dyn/cm²
+    ("f_S", "stiffness, small", ",.0f"),
+    ("ξ", "exponent", ".4f"),
 )
 
 
 def print_result(console: Console, result: "Inference") -> None:
-    """Parameters with truth, estimate and interval; then what to know before believing them."""
+    """Parameters with truth, estimate (the posterior's median), interval and best fit; then what to know of them."""
     posterior, truth = result.posterior, result.data.truth
-    table = Table(title=f"{len(result.data)} signals, {result.data.n_values} values", title_justify="left")
+    heading = f"{len(result.data)} signals, {result.data.n_values} values; stiffness in dyn/cm²"
+    table = Table(title=heading, title_justify="left")
     table.add_column("")
-    table.add_column("stiffness, rarefaction", min_width=22)
+    table.add_column("parameter", no_wrap=True)
     if truth is not None:
         table.add_column("truth", justify="right")
-    table.add_column("estimate", justify="right")
     if posterior is not None:
-        table.add_column(f"{posterior.intervals[0].level:.0%} interval", justify="right")
+        table.add_column("median", justify="right")
+        table.add_column(f"{posterior.intervals[0].level:.0%} interval", justify="right", no_wrap=True)
+    table.add_column("best fit", justify="right")
     for i, (symbol, what, form) in enumerate(_ROWS):
         cells = [symbol, what]
         if truth is not None:
             cells.append(f"{truth[i]:{form}}")
-        cells.append(f"{result.estimate[i]:{form}}")
         if posterior is not None:
             interval = posterior.intervals[i]
-            cells.append(f"{interval.low:{form}} to {interval.high:{form}}")
+            cells += [f"{interval.median:{form}}", f"{interval.low:{form}} to {interval.high:{form}}"]
+        cells.append(f"{result.estimate[i]:{form}}")
         table.add_row(*cells)
     console.print(table)
     kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(result.failures.items()))

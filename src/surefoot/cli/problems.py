@@ -24,9 +24,12 @@ def problems(
         show_default=False,
     ),
 ) -> None:
-    """List the test problems of the paper (its Table 1, with bounds and least values); draw its Figure 1.
+    """List the paper's test problems, or draw them.
 
-    With names, only those problems, and their global minimizers.
+    That is its Table 1, with bounds and least values; with --plot its Figure 1. With names: only those problems, and
+    their global minimizers.
+
+    Example: surefoot problems BRA CSF
     """
     from surefoot.problems import ALL, get
 

@@ -16,20 +16,30 @@ if TYPE_CHECKING:
     from surefoot.pulmonary import Settings, Simulation, SimulationFailure
 
 app = typer.Typer(
-    help="A one-dimensional model of the pulmonary circulation. Research software, not a medical device.",
+    help="The pulmonary circulation: simulate, infer. Research software, not a medical device.",
     no_args_is_help=True,
 )
 
-FL = Annotated[float, typer.Option("--f-L", help="Large vessels' stiffness, dyn/cm²; paper: 1.33e5 to 5.33e5.")]
-FS = Annotated[float, typer.Option("--f-S", help="Small vessels' stiffness, dyn/cm²; paper: 2.66e4 to 1.066e5.")]
-XI = Annotated[float, typer.Option("--xi", help="Radius exponent of the trees; paper: 2.33 (rarefied) to 3.")]
+FL = Annotated[
+    float,
+    typer.Option("--f-L", metavar="F", help="Stiffness of the large vessels, dyn/cm²; in the paper 1.33e5 to 5.33e5."),
+]
+FS = Annotated[
+    float,
+    typer.Option("--f-S", metavar="F", help="Stiffness of the small vessels, dyn/cm²; in the paper 2.66e4 to 1.066e5."),
+]
+XI = Annotated[
+    float, typer.Option("--xi", metavar="X", help="Radius exponent of the trees; in the paper 2.33 (rarefied) to 3.")
+]
 VARIANT = Annotated[
     str | None,
-    typer.Option(help="published: as printed, iterated until periodic; original: as the 2014 program."),
+    typer.Option(metavar="NAME", help="published: as printed, iterated until periodic; original: as the 2014 program."),
 ]
 SETTINGS = Annotated[
     Path | None,
-    typer.Option(help="TOML file for all else: vessels, inflow, fluid, trees, grid. See docs/pulmonary.md."),
+    typer.Option(
+        metavar="FILE", help="TOML file for all else: vessels, inflow, fluid, trees, grid; see docs/pulmonary.md."
+    ),
 ]
 
 
@@ -58,13 +68,17 @@ def simulate_command(
     xi: XI = 2.76,
     variant: VARIANT = None,
     settings: SETTINGS = None,
-    out: Annotated[Path | None, typer.Option(help="Write the waveforms of all vessels to this CSV file.")] = None,
-    plot: Annotated[Path | None, typer.Option(help="Draw waves and network to this PNG or PDF file.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the waveforms of all vessels to this CSV file.")
+    ] = None,
+    plot: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Draw waves and network to this PNG or PDF file.")
+    ] = None,
 ) -> None:
-    """Simulate one parameter vector and print a table of pressures and flows.
+    """Simulate one parameter vector: pressures and flows.
 
-    Without options: the nominal healthy case. A failed simulation prints its kind, vessel and time and ends
-    with status 1.
+    Without options it is the paper's nominal case, a healthy one. A failed simulation prints its kind, vessel and time
+    and ends with status 1.
 
     Example: surefoot pulmonary simulate --xi 2.4 --out run.csv --plot run.png
     """
@@ -149,21 +163,26 @@ def _letter(outcome: "Simulation | SimulationFailure") -> str:
 
 @app.command()
 def failures(
-    x: Annotated[str, typer.Option(help="Horizontal: f_L, f_S or xi, or with bounds: f_L=1e5:6e5.")] = "f_L",
-    y: Annotated[str, typer.Option(help="Vertical: another of the three.")] = "xi",
-    points: Annotated[int, typer.Option(min=2, max=200, help="Grid points per direction.")] = 12,
+    x: Annotated[
+        str, typer.Option(metavar="NAME", help="Horizontal: f_L, f_S or xi, or with bounds: f_L=1e5:6e5.")
+    ] = "f_L",
+    y: Annotated[str, typer.Option(metavar="NAME", help="Vertical: another of the three.")] = "xi",
+    points: Annotated[int, typer.Option(min=2, max=200, metavar="N", help="Grid points per direction.")] = 12,
     f_L: FL = 2.6e5,
     f_S: FS = 5.0e4,
     xi: XI = 2.76,
     variant: VARIANT = "original",
     settings: SETTINGS = None,
-    workers: Annotated[int, typer.Option(min=1, help="Processes.")] = 1,
-    out: Annotated[Path | None, typer.Option(help="Write kind, vessel and time of each to this CSV file.")] = None,
-    plot: Annotated[Path | None, typer.Option(help="Draw the map to this PNG or PDF file.")] = None,
+    workers: Annotated[int, typer.Option(min=1, metavar="N", help="Processes at a time.")] = 1,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write kind, vessel and time of each to this CSV file.")
+    ] = None,
+    plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the map to this PNG or PDF file.")] = None,
 ) -> None:
-    """Map where the simulator fails in two parameters, the third held at its option.
+    """Map where the simulator fails in two parameters.
 
-    One simulation per grid point. In the printed map a dot runs and a letter names the kind of failure.
+    The third has the value of its option. One simulation per grid point. In the printed map a dot runs and a letter
+    names the kind of failure.
 
     Example: surefoot pulmonary failures --x f_L --y xi --points 20 --plot map.png
     """

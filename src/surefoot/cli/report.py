@@ -19,7 +19,7 @@ def report(
     out: Path | None = typer.Option(
         None, "--out", "-o", metavar="FILE", help="The HTML file; default: NAME.html here.", show_default=False
     ),
-    title: str = typer.Option("", help="Heading of the report; default: the study's name."),
+    title: str = typer.Option("", metavar="TEXT", help="Heading of the report; default: the study's name."),
     pdf: Path | None = typer.Option(
         None,
         metavar="FILE",
@@ -27,9 +27,10 @@ def report(
         show_default=False,
     ),
 ) -> None:
-    """Write the report of a study: convergence, model, failures, best parameters, settings; one file, no network.
+    """Write the report of a study as one HTML file.
 
-    Of a pulmonary inference saved as JSON: the report for a person who knows medicine.
+    It shows the best parameters, convergence, model, failures and settings, and needs no network. Of a pulmonary
+    inference saved as JSON it is the report for a person who knows medicine.
 
     Example: surefoot report stiffness.db -o report.html
     """

@@ -19,7 +19,7 @@ def run(
     problem: Path = typer.Argument(metavar="PROBLEM.TOML", help="Parameters, objective, budget; see docs/running.md."),
     storage: str = typer.Option("", help="postgresql://… or a SQLite file; default: NAME.db beside the problem file."),
     workers: int = typer.Option(
-        0, min=0, help="Evaluations at a time; default: 1, or all workers of the Dask cluster."
+        0, min=0, help="Evaluations at a time; default: 1, or all workers of the Dask cluster.", show_default=False
     ),
     dask: str = typer.Option("", metavar="ADDRESS", help="Evaluate on the Dask cluster whose scheduler is there."),
     dry_run: bool = typer.Option(False, "--dry-run", help="Check everything, evaluate nothing."),
@@ -46,8 +46,8 @@ def run(
         if dask:
             from surefoot.runs.cluster import connect
 
-            client, executor, n_threads = connect(dask)
-            stack.callback(client.close)
+            _, executor, n_threads = connect(dask)
+            stack.callback(executor.shutdown)
             workers = workers or n_threads
         reporter = stack.enter_context(ConsoleReporter(console))
         result = run_problem(checked, place, workers=workers or 1, executor=executor, reporter=reporter)

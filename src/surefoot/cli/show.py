@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
@@ -15,15 +14,25 @@ from surefoot.cli.list import STORAGE
 if TYPE_CHECKING:
     from optuna.study import Study
 
-STUDY = typer.Option("", "--study", help="Its name, if the storage has several.")
+STUDY = typer.Option("", "--study", metavar="NAME", help="Name of the study, if the storage has several.")
 
 
 def show(
     storage: str = STORAGE,
     study: str = STUDY,
-    trial: int | None = typer.Option(None, "--trial", min=0, help="Show this trial, with its stdout and stderr."),
+    trial: int | None = typer.Option(
+        None,
+        "--trial",
+        min=0,
+        metavar="NUMBER",
+        help="Show this one, with all digits and all it printed.",
+        show_default=False,
+    ),
 ) -> None:
-    """Show a study: what was found, and every trial. With --trial: that one, with all it printed.
+    """Show the trials of a study, and what was found.
+
+    In a terminal the table fits its width; piped, it has all digits and all text. With --trial it is one of them, with
+    all it printed.
 
     Example: surefoot show stiffness.db --trial 17
     """
@@ -39,35 +48,27 @@ def show(
             _show_study(chosen, console)
 
 
-def _text(value: Any) -> str:
-    return "" if value is None else f"{value:.6g}" if isinstance(value, float) else escape(str(value))
-
-
 def _show_study(study: Study, console: Console) -> None:
+    from surefoot.cli.trials import fitted, whole
     from surefoot.integrations.optuna_history import STUDY, result_of
     from surefoot.runs.progress import final_table
     from surefoot.runs.tables import trial_rows
 
     rows = trial_rows(study)
-    hidden = ("started", "ended", "host", "folder")
-    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, expand=True)
-    for name in [name for name in (rows[0] if rows else {}) if name not in hidden]:
-        text = name in ("status", "reason")
-        table.add_column(escape(name), justify="left" if text else "right", overflow="ellipsis", no_wrap=True,
-                         ratio=1 if name == "reason" else None)  # fmt: skip
-    for row in rows:
-        table.add_row(*(_text(value) for name, value in row.items() if name not in hidden))
     if not rows:
         console.print("no trials yet")
         return
-    console.print(table)
+    for line in fitted(rows, console.width) if console.is_terminal else whole(rows):
+        console.print(line, markup=False, highlight=False, soft_wrap=True)
     about = study.user_attrs.get(STUDY) or {}
     if len(study.directions) == 1 and any(row["status"] in ("ok", "failed", "transient", "pruned") for row in rows):
         result = result_of(study)
+        console.print()
         console.print(final_table(result, escape(study.study_name), about.get("n_evals") or result.nfev))
 
 
 def _show_trial(study: Study, number: int, console: Console) -> None:
+    from surefoot.integrations.optuna_history import OUTPUT
     from surefoot.runs.tables import find_trial, output_of, trial_rows
 
     found = find_trial(study, number)
@@ -79,6 +80,9 @@ def _show_trial(study: Study, number: int, console: Console) -> None:
         if value not in (None, ""):
             table.add_row(escape(name), escape(repr(value) if isinstance(value, float) else str(value)))
     console.print(table)
+    if OUTPUT not in found.user_attrs:
+        console.print("\nwhat it printed is not known: it has not ended, or was not evaluated by surefoot run")
+        return
     for stream, (text, whole) in output_of(found).items():
         kept = "" if whole or not text else " (its end; the whole is on the machine that evaluated it)"
         console.print(f"\n--- {stream}{kept}{'' if text else ': empty'}", highlight=False)

@@ -12,12 +12,15 @@ from rich.console import Console
 
 from surefoot.cli.benchmark import benchmark
 
-app = typer.Typer(help="Run a study and write its tables and figures; a killed study goes on where it was.")
+app = typer.Typer(no_args_is_help=True)
 
 
 @app.callback()
 def _studies() -> None:
-    """Run a study and write its tables and figures; a killed study goes on where it was."""
+    """Repeat the studies of the docs: tables and figures from runs.
+
+    Each takes minutes to hours; one that was killed goes on where it was.
+    """
 
 
 app.command()(benchmark)
@@ -25,14 +28,21 @@ app.command()(benchmark)
 
 @app.command()
 def searches(
-    folders: list[Path] = typer.Argument(help="Folders of `surefoot study benchmark` runs that differ in --search."),
-    out: Path = typer.Option(Path("results/searches"), help="Folder of the table and the figure."),
-    kernel: str = typer.Option("se", help="se or matern52."),
-    n: int = typer.Option(200, "--n", help="Evaluations after which to compare: 50, 100, 200, 400, 600, 800 or 1000."),
+    folders: list[Path] = typer.Argument(
+        metavar="FOLDER", help="Folders of `surefoot study benchmark` runs that differ in --search."
+    ),
+    out: Path = typer.Option(Path("results/searches"), metavar="FOLDER", help="Folder of the table and the figure."),
+    kernel: str = typer.Option("se", metavar="NAME", help="se or matern52."),
+    n: int = typer.Option(
+        200, "--n", metavar="N", help="Evaluations after which to compare: 50, 100, 200, 400, 600, 800 or 1000."
+    ),
 ) -> None:
-    """PI against ScaledEI under different searches: they share their maximizers, so what makes them differ?
+    """PI against ScaledEI under different searches.
 
-    Reads distances.csv of each folder, writes table.md and searches.png.
+    They share their maximizers, so what makes them differ? Reads distances.csv of each folder, writes table.md and
+    searches.png.
+
+    Example: surefoot study searches results/benchmark results/gradient
     """
     import sys
 
@@ -45,17 +55,26 @@ def searches(
 
 @app.command()
 def failures(
-    out: Path = typer.Option(Path("results/failures"), help="Folder of tables, figures and raw runs."),
-    problems: list[str] = typer.Option([], "--problem", help="A problem with hidden constraints; default: all."),
-    strategies: list[str] = typer.Option([], "--strategy", help="A way to treat failures; default: all five."),
-    policies: list[str] = typer.Option([], "--policy", help="A policy; default: ScaledEI, PI and EI."),
-    seeds: int = typer.Option(20, min=2, help="Runs of each combination, from different designs."),
-    n: int = typer.Option(100, "--n", min=10, help="Evaluations of each run, the design included."),
-    workers: int = typer.Option(os.cpu_count() or 1, min=1, help="Processes."),
+    out: Path = typer.Option(
+        Path("results/failures"), metavar="FOLDER", help="Folder of tables, figures and raw runs."
+    ),
+    problems: list[str] = typer.Option(
+        [], "--problem", metavar="NAME", help="A problem with hidden constraints; default: all."
+    ),
+    strategies: list[str] = typer.Option(
+        [], "--strategy", metavar="NAME", help="A way to treat failures; default: all five."
+    ),
+    policies: list[str] = typer.Option([], "--policy", metavar="NAME", help="A policy; default: ScaledEI, PI and EI."),
+    seeds: int = typer.Option(20, min=2, metavar="N", help="Runs of each combination, from different designs."),
+    n: int = typer.Option(100, "--n", min=10, metavar="N", help="Evaluations of each run, the design included."),
+    workers: int = typer.Option(os.cpu_count() or 1, min=1, metavar="N", help="Processes at a time."),
 ) -> None:
-    """Does learning from failed evaluations pay? Five strategies on problems with hidden constraints.
+    """Does learning from failed evaluations pay?
 
-    Writes table.md, table.csv, comparison.png and reliability.png, and keeps every run under raw/.
+    Five strategies on problems with hidden constraints; half an hour. Writes table.md, table.csv, comparison.png and
+    reliability.png, and keeps every run under raw/.
+
+    Example: surefoot study failures --seeds 2 --out quick-look
     """
     from rich.progress import track
 
@@ -83,18 +102,28 @@ def failures(
 
 @app.command()
 def comparison(
-    out: Path = typer.Option(Path("results/comparison"), help="Folder of tables, figure and raw runs."),
-    problems: list[str] = typer.Option([], "--problem", help="A test problem; default: CSF, as in the paper."),
-    solvers: list[str] = typer.Option([], "--solver", help="A solver; default: all."),
-    seeds: int = typer.Option(15, min=2, help="Runs of each solver on each problem."),
-    target: float = typer.Option(-6.0, help="log10 distance to the least value that ends a run."),
-    budget: int = typer.Option(20_000, min=1, help="Evaluations at most; a run that spends them has missed."),
-    model_budget: int = typer.Option(300, min=1, help="The same for surefoot, whose steps grow dearer with n."),
-    workers: int = typer.Option(os.cpu_count() or 1, min=1, help="Processes."),
+    out: Path = typer.Option(
+        Path("results/comparison"), metavar="FOLDER", help="Folder of tables, figure and raw runs."
+    ),
+    problems: list[str] = typer.Option(
+        [], "--problem", metavar="NAME", help="A test problem; default: CSF, as in the paper."
+    ),
+    solvers: list[str] = typer.Option([], "--solver", metavar="NAME", help="A solver; default: all."),
+    seeds: int = typer.Option(15, min=2, metavar="N", help="Runs of each solver on each problem."),
+    target: float = typer.Option(-6.0, metavar="X", help="log10 distance to the least value that ends a run."),
+    budget: int = typer.Option(
+        20_000, min=1, metavar="N", help="Evaluations at most; a run that spends them has missed."
+    ),
+    model_budget: int = typer.Option(
+        300, min=1, metavar="N", help="The same for surefoot, whose steps grow dearer with n."
+    ),
+    workers: int = typer.Option(os.cpu_count() or 1, min=1, metavar="N", help="Processes at a time."),
 ) -> None:
-    """How many evaluations does ScaledEI need, and how many do other global solvers? The paper's section 6.
+    """How many evaluations do ScaledEI and other solvers need?
 
-    Writes table.md, table.csv, runs.csv and comparison.png/.svg, and keeps every run under raw/.
+    The paper's section 6. Writes table.md, table.csv, runs.csv and comparison.png/.svg, and keeps every run under raw/.
+
+    Example: surefoot study comparison --problem CSF --seeds 2 --out quick-look
     """
     from rich.progress import track
 
@@ -116,20 +145,32 @@ def comparison(
 
 @app.command()
 def pulmonary(
-    out: Path = typer.Option(Path("results/pulmonary"), help="Folder of tables, figures and raw runs."),
-    methods: list[str] = typer.Option([], "--method", help="ScaledEI, ignore, EI, ...; default: all."),
-    variants: list[str] = typer.Option(["original"], "--variant", help="original or published, or both."),
-    noises: list[str] = typer.Option(["fixed"], "--noise", help="fixed: the same for all seeds; seed: one each."),
-    seeds: int = typer.Option(15, min=2, help="Runs of each combination."),
-    n: int = typer.Option(500, "--n", min=1, help="Simulations of each run of ScaledEI; others stop at 200."),
-    reference: int = typer.Option(5000, min=0, help="Simulations of the search for the best loss; 0: none."),
-    workers: int = typer.Option(os.cpu_count() or 1, min=1, help="Processes."),
+    out: Path = typer.Option(
+        Path("results/pulmonary"), metavar="FOLDER", help="Folder of tables, figures and raw runs."
+    ),
+    methods: list[str] = typer.Option([], "--method", metavar="NAME", help="ScaledEI, ignore, EI, ...; default: all."),
+    variants: list[str] = typer.Option(
+        ["original"], "--variant", metavar="NAME", help="original or published, or both."
+    ),
+    noises: list[str] = typer.Option(
+        ["fixed"], "--noise", metavar="NAME", help="fixed: the same for all seeds; seed: one each."
+    ),
+    seeds: int = typer.Option(15, min=2, metavar="N", help="Runs of each combination."),
+    n: int = typer.Option(
+        500, "--n", min=1, metavar="N", help="Simulations of each run of ScaledEI; others stop at 200."
+    ),
+    reference: int = typer.Option(
+        5000, min=0, metavar="N", help="Simulations of the search for the best loss; 0: none."
+    ),
+    workers: int = typer.Option(os.cpu_count() or 1, min=1, metavar="N", help="Processes at a time."),
     only_tables: bool = typer.Option(False, "--only-tables", help="Run nothing: tables of the runs that are there."),
 ) -> None:
-    """The paper's inference of (f_L, f_S, xi) from noisy signals, and other optimizers on the same data.
+    """The paper's inference, and other optimizers on its data.
 
-    Writes tables.md, runs.csv and figures of the runs that the options name, and keeps every run under raw/.
-    GPSampler needs PyTorch (the extra torch).
+    Parameters (f_L, f_S, xi) from noisy signals; hours. Writes tables.md, runs.csv and figures of the runs that the
+    options name, and keeps every run under raw/. GPSampler needs PyTorch (the extra torch).
+
+    Example: surefoot study pulmonary --method ScaledEI --seeds 2 --n 100 --reference 0 --out quick-look
     """
     from rich.progress import track
 
@@ -163,16 +204,24 @@ def pulmonary(
 
 @app.command()
 def coverage(
-    out: Path = typer.Option(Path("results/pulmonary"), help="Folder of the table, the figure and raw results."),
-    variants: list[str] = typer.Option(["published"], "--variant", help="original or published, or both."),
-    levels: list[str] = typer.Option(["given", "estimated"], "--noise-level", help="Noise levels given or estimated."),
-    patients: int = typer.Option(60, min=2, help="Synthetic patients of each combination."),
-    n: int = typer.Option(100, "--n", min=30, help="Simulations of each optimization."),
-    workers: int = typer.Option(os.cpu_count() or 1, min=1, help="Processes."),
+    out: Path = typer.Option(
+        Path("results/pulmonary"), metavar="FOLDER", help="Folder of the table, the figure and raw results."
+    ),
+    variants: list[str] = typer.Option(
+        ["published"], "--variant", metavar="NAME", help="original or published, or both."
+    ),
+    levels: list[str] = typer.Option(
+        ["given", "estimated"], "--noise-level", metavar="NAME", help="Noise levels given or estimated."
+    ),
+    patients: int = typer.Option(60, min=2, metavar="N", help="Synthetic patients of each combination."),
+    n: int = typer.Option(100, "--n", min=30, metavar="N", help="Simulations of each optimization."),
+    workers: int = typer.Option(os.cpu_count() or 1, min=1, metavar="N", help="Processes at a time."),
 ) -> None:
-    """Do the posterior's credible intervals hold the truth as often as they say? Synthetic patients, noise of 10 dB.
+    """Do credible intervals hold the truth as often as they say?
 
-    Writes coverage.md, coverage.csv and coverage.png.
+    Synthetic patients, noise of 10 dB. Writes coverage.md, coverage.csv and coverage.png.
+
+    Example: surefoot study coverage --noise-level given --patients 4 --out quick-look
     """
     from rich.progress import track
 

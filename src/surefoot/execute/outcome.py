@@ -7,8 +7,7 @@ import signal
 from dataclasses import dataclass
 from typing import Any
 
-MOST_CHARACTERS = 1000  # of a reason
-_CONTROLS = dict.fromkeys([*range(9), *range(11, 32), *range(127, 160)], "\ufffd") | {ord("\r"): "\n"}
+from surefoot.errors import as_reason, described
 
 # What says something about the machine and nothing about the point: worth another try.
 MACHINE_TROUBLE = frozenset(
@@ -26,24 +25,13 @@ class Outcome:
     machine: bool = False  # the machine could not evaluate: nothing is learned about the point
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "reason", plain(self.reason))
-
-
-def plain(text: str) -> str:
-    """The text without what cannot be encoded or shown, and not too much of it."""
-    text = text[:MOST_CHARACTERS].encode("utf-8", "backslashreplace").decode().translate(_CONTROLS)
-    return text if len(text) < MOST_CHARACTERS else text[: MOST_CHARACTERS - 1] + "…"
+        object.__setattr__(self, "reason", as_reason(self.reason))
 
 
 def exception_outcome(error: BaseException) -> Outcome:
     """A raised exception as an outcome, whatever its own methods do."""
-    kind = type(error)
-    try:
-        reason = f"{kind.__name__}: {error}"
-    except Exception as second:
-        reason = f"{kind.__name__}: (its message cannot be had: __str__ raises {type(second).__name__})"
-    names = tuple(f"{c.__module__}.{c.__qualname__}" for c in kind.__mro__)
-    return Outcome(reason=reason, exception_names=names)
+    names = tuple(f"{c.__module__}.{c.__qualname__}" for c in type(error).__mro__)
+    return Outcome(reason=described(error), exception_names=names)
 
 
 def timeout_outcome(limit_s: float | None) -> Outcome:

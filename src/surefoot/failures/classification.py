@@ -38,7 +38,7 @@ from surefoot.gp.fit import (
 from surefoot.gp.kernels import Kernel
 from surefoot.gp.likelihood import Data, make_data, regularize, select_runs
 from surefoot.gp.posterior import Posterior
-from surefoot.numerics.lockstep import running_part
+from surefoot.numerics.lockstep import Part, running_parts
 from surefoot.numerics.normal import log_pi
 from surefoot.numerics.quasi_newton import Objective, minimize_box
 
@@ -142,25 +142,30 @@ def settle(step: Step, state: State, constants: State, max_iter: int) -> tuple[S
 
     Finished problems leave the batch. At max_iter the state reached counts as final.
     """
-    part, inner = None, constants
+    parts: list[Part] | None = None
+    inner = [constants]
     outputs: State = ()
     running = None
     for i in range(max_iter):
-        here = state if part is None else tuple(s[part.rows, part.columns] for s in state)
-        new, computed, done = step(here, inner, i == max_iter - 1)
-        finished = to_host(done)
-        if part is None:
-            state, outputs, running = new, computed, ~finished
-        else:
+        changed = False
+        for part, values in zip([None] if parts is None else parts, inner, strict=True):
+            here = state if part is None else tuple(s[part.rows, part.columns] for s in state)
+            new, computed, done = step(here, values, i == max_iter - 1)
+            finished = to_host(done)
+            changed |= bool(finished.any())
+            if part is None:
+                state, outputs, running = new, computed, ~finished
+                continue
             for whole, piece in zip((*state, *outputs), (*new, *computed), strict=True):
                 whole[part.rows, part.columns] = piece
             assert running is not None
             running[to_host(part.rows), to_host(part.columns)] = ~finished
+        assert running is not None
         if not running.any():
             break
-        if finished.any():
-            part = running_part(running, state[0])
-            inner = constants if part is None else tuple(c[part.rows, part.columns] for c in constants)
+        if changed:
+            parts = running_parts(running, state[0])
+            inner = [constants] if parts is None else [tuple(c[p.rows, p.columns] for c in constants) for p in parts]
     return state, outputs
 
 
@@ -172,7 +177,7 @@ class Recall:
     def __init__(self) -> None:
         self._theta: Array | None = None  # (R, slots, p)
         self._found: Array | None = None  # (R, slots, k, n)
-        self._next = 0
+        self._next: list[int] = []  # (R) the oldest slot of each run
 
     def nearest(self, theta: Array, runs: Array | None) -> Array | None:
         """A start (R', S', k, n) for every theta (R', S', p), None while nothing is known."""
@@ -192,12 +197,15 @@ class Recall:
             n_slots = S + self._SPARE
             self._theta = xp.full((R, n_slots, p), xp.inf, dtype=theta.dtype, device=theta.device)
             self._found = xp.zeros((R, n_slots, *found.shape[2:]), dtype=theta.dtype, device=theta.device)
+            self._next = [0] * R
         n_slots = self._theta.shape[1]
-        slots = like([(self._next + i) % n_slots for i in range(S)], theta)
-        self._next = (self._next + S) % n_slots
-        rows = like(range(self._theta.shape[0]), theta) if runs is None else runs
-        self._theta[rows[:, None], slots] = theta
-        self._found[rows[:, None], slots] = found
+        numbers = list(range(R)) if runs is None else to_host(runs).tolist()
+        slots = like([[(self._next[r] + i) % n_slots for i in range(S)] for r in numbers], theta)
+        for r in numbers:
+            self._next[r] = (self._next[r] + S) % n_slots
+        rows = like(numbers, theta)[:, None]
+        self._theta[rows, slots] = theta
+        self._found[rows, slots] = found
 
 
 # --- hyperparameters ----------------------------------------------------------------------------------------

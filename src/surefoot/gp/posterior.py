@@ -57,6 +57,8 @@ def condition(data: Data, theta: Array, kernel: Kernel) -> Posterior:
     L_inv = backend.triangular_inverse(L)
     c, s2, z, _ = profile(data, L_inv, lam[:, None])
     L_inv, z = L_inv[:, 0], z[:, 0]
+    if not bool(xp.all(ok)):  # nothing is explained: the prior's mean and scale are left
+        L_inv, z = xp.where(ok[..., None], L_inv, 0.0), xp.where(ok, z, 0.0)
     alpha = xp.squeeze(xp.matrix_transpose(L_inv) @ z[..., None], axis=-1)
     return Posterior(kernel, data.X, data.mask, inv_ell, lam, c[:, 0], s2[:, 0], L_inv, z, alpha, ok[:, 0])
 

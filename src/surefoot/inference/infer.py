@@ -31,6 +31,7 @@ from surefoot.gp.posterior import moments
 from surefoot.inference.loss import Loss
 from surefoot.inference.objective import Objective, as_losses, best_of, settings_for, vector_of
 from surefoot.inference.posterior import Pool, sample_posterior
+from surefoot.inference.progress import PosteriorBar
 from surefoot.inference.result import NAMES, Inference, Interval, Posterior, Residual, Vector
 from surefoot.inference.signals import Signals
 from surefoot.optimize.history import Evaluation, History
@@ -82,6 +83,7 @@ def infer(
     n_workers     simulations at a time, in threads
     history_path  evaluations are saved here as they end, and an inference that was stopped goes on from there
     posterior     sample it too (about 60 more simulations); level: of its intervals
+    progress      show a bar of the simulations: of the optimization, then of the posterior
     on_round      called after each round of the emulator's refinement with its number and error
     """
     start = time.perf_counter()
@@ -103,7 +105,8 @@ def infer(
     sampled: Posterior | None = None
     if posterior:
         try:
-            sampled, pool = _posterior(objective, plan, found, n_workers, level, on_round)
+            with PosteriorBar(progress) as bar:
+                sampled, pool = _posterior(objective, plan, found, n_workers, level, on_round, bar)
             candidates.append(_least(objective, pool))
         except SurefootError as error:  # the estimate stands without it
             notes.append(f"no posterior: {error}")
@@ -175,7 +178,13 @@ def _check_same_data(objective: Objective, history: History, path: str | Path) -
 
 
 def _posterior(
-    objective: Objective, plan: Plan, found: Result, n_workers: int, level: float, on_round: OnRound
+    objective: Objective,
+    plan: Plan,
+    found: Result,
+    n_workers: int,
+    level: float,
+    on_round: OnRound,
+    bar: PosteriorBar,
 ) -> tuple[Posterior, Pool]:
     low, high = np.asarray(PARAMETER_BOX).T
     loss = Loss(objective.loss.data)  # whatever was minimized, the posterior is that of the likelihood
@@ -185,6 +194,12 @@ def _posterior(
             return loss.predicted(objective.beat(low + unit * (high - low)))
         except SimulationFailure:
             return None
+        finally:
+            bar.simulated()
+
+    def told(number: int, error: float) -> None:
+        bar.round(number, error)
+        on_round(number, error)
 
     with ThreadPoolExecutor(n_workers) as threads:
         return sample_posterior(
@@ -196,7 +211,7 @@ def _posterior(
             support=lambda pool: _success(found, pool, low, high),
             seed=plan.seed,
             level=level,
-            on_round=on_round,
+            on_round=told,
         )
 
 
@@ -235,7 +250,7 @@ def _warnings(estimate: Vector, residuals: tuple[Residual, ...], data: Signals) 
     notes = []
     for name, value, (low, high) in zip(NAMES, estimate, PARAMETER_BOX, strict=True):
         if min(value - low, high - value) < 0.005 * (high - low):
-            notes.append(f"the estimate of {name} lies at the bounds of the search, {low:g} to {high:g}")
+            notes.append(f"the best fit of {name} lies at the bounds of the search, {low:g} to {high:g}")
     for residual, signal in zip(residuals, data, strict=True):
         # the mean of n squared standard normals has variance 2/n; 0.2: noise levels are known no better
         if residual.chi2_per_value > 1.2 + 5.0 * math.sqrt(2.0 / signal.value.size):

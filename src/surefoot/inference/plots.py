@@ -9,7 +9,7 @@ import numpy as np
 
 from surefoot.errors import InvalidInputError
 from surefoot.inference.result import NAMES, Inference
-from surefoot.optimize.plots import pyplot
+from surefoot.optimize.plots import finished, pyplot
 
 LABELS = {"f_L": "f_L (dyn/cm²)", "f_S": "f_S (dyn/cm²)", "xi": "ξ"}
 _DRAWS, _ESTIMATE, _TRUTH = "#2a788e", "#c8553d", "#222222"
@@ -33,6 +33,7 @@ def plot_posterior(inference: Inference) -> Any:
                 interval = posterior.intervals[i]
                 ax.hist(across, bins=40, color=_DRAWS, alpha=0.75)
                 ax.axvspan(interval.low, interval.high, color=_DRAWS, alpha=0.12, lw=0)
+                ax.axvline(interval.median, color=_DRAWS, lw=1.6, label="median")
                 ax.set(yticks=[])
             else:
                 ax.plot(across, posterior.samples[:, i], ".", ms=3.5, alpha=0.4, color=_DRAWS, mec="none")
@@ -40,7 +41,7 @@ def plot_posterior(inference: Inference) -> Any:
                 if truth is not None:
                     ax.plot(truth[j], truth[i], "x", ms=7, mew=1.4, color=_TRUTH)
             if i == j:
-                ax.axvline(inference.estimate[j], color=_ESTIMATE, lw=1.2, label="estimate")
+                ax.axvline(inference.estimate[j], color=_ESTIMATE, lw=1.2, label="best fit")
                 if truth is not None:
                     ax.axvline(truth[j], color=_TRUTH, lw=1.2, ls="--", label="truth")
             ax.ticklabel_format(style="sci", scilimits=(-3, 4), useOffset=False)
@@ -53,7 +54,7 @@ def plot_posterior(inference: Inference) -> Any:
     grid[0, 0].legend(frameon=False, fontsize=7)
     level = posterior.intervals[0].level
     figure.suptitle(f"posterior of the parameters; shaded: {level:.0%} credible intervals", fontsize=10)
-    return figure
+    return finished(figure)
 
 
 def plot_fit(inference: Inference) -> Any:
@@ -77,13 +78,13 @@ def plot_fit(inference: Inference) -> Any:
     for ax in grid[-1]:
         ax.set_xlabel("time (s)", fontsize=8)
     grid[0, 0].legend(frameon=False, fontsize=7)
-    return figure
+    return finished(figure)
 
 
 def plot_trace(inference: Inference) -> Any:
     """The least loss so far against the number of simulations, failures marked."""
     figure, ax = pyplot().subplots(figsize=(5.4, 3.6), layout="constrained")
-    number = np.arange(1, inference.n_evals + 1)
+    number = np.arange(inference.n_evals)
     ok = np.asarray([e.ok for e in inference.evaluations])
     loss = np.asarray([e.y for e in inference.evaluations])
     ax.plot(number[ok], loss[ok], "o", ms=3, color="0.7", label="simulation")
@@ -94,7 +95,7 @@ def plot_trace(inference: Inference) -> Any:
         ax.plot(number[~ok], low, "x", ms=4, color=_ESTIMATE, transform=at, label=f"failed ({(~ok).sum()})")
     ax.set(xlabel="simulation", ylabel=f"loss ({inference.settings['loss']})", yscale="log")
     ax.legend(frameon=False, fontsize=8)
-    return figure
+    return finished(figure)
 
 
 def save_plots(inference: Inference, folder: Path) -> list[Path]:
@@ -105,9 +106,6 @@ def save_plots(inference: Inference, folder: Path) -> list[Path]:
         drawn = {"posterior": plot_posterior, **drawn}
     paths = []
     for name, draw in drawn.items():
-        figure = draw(inference)
-        path = folder / f"{name}.png"
-        figure.savefig(path, dpi=130)
-        pyplot().close(figure)
-        paths.append(path)
+        paths.append(folder / f"{name}.png")
+        finished(draw(inference), paths[-1])
     return paths

@@ -97,7 +97,7 @@ class Inference:
     evaluations: tuple[Evaluation, ...] = field(
         repr=False
     )  # of the optimization: x, y = loss, status, reason ("kind: what")
-    estimate: Vector  # the parameters of least loss
+    estimate: Vector  # the parameters of least loss: the best fit (posterior.intervals has the medians)
     loss: float  # at the estimate
     fit: Waveforms = field(repr=False)  # the simulation at the estimate
     residuals: tuple[Residual, ...] = field(repr=False)  # one per measured signal

@@ -1,4 +1,9 @@
-"""Which part of a batch still runs: finished problems leave it, the rest stays a rectangle."""
+"""Which part of a batch still runs: finished problems leave it, the rest stays rectangles.
+
+Rounding  BLAS takes another kernel for another number of columns, and another kernel rounds otherwise. So that a run
+          has the same bits alone and beside others, the width of its rectangle depends on nothing that stands beside
+          it: runs with equally many running problems form a rectangle together.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from surefoot.backend import Array, like
+from surefoot.backend import Array, like, sorts_by_shape
 
 
 @dataclass(frozen=True)
@@ -18,21 +23,26 @@ class Part:
     runs: Array | None  # (R',) indices of the runs, None when all of them take part
 
 
-def running_part(running: np.ndarray, reference: Array) -> Part | None:
-    """The smallest rectangle that holds every running problem of `running` (R, S); None when that is all of it.
+def running_parts(running: np.ndarray, reference: Array) -> list[Part] | None:
+    """Rectangles that hold every running problem of `running` (R, S), each once; None when that is all of it.
 
-    Within a run the running problems come first; runs with fewer of them repeat finished ones to fill their row.
+    Within a run the running problems come first; finished ones may fill its row.
     """
     R, S = running.shape
-    runs = np.flatnonzero(running.any(axis=1))
-    # At least two columns: with one, products of matrices become products with a vector, which round otherwise, and a
-    # run would not be the same alone as in a batch.
-    n_columns = min(S, max(2, int(running.sum(axis=1).max())))
-    if len(runs) == R and n_columns == S:
+    width = np.where(running.any(axis=1), np.clip(running.sum(axis=1), min(2, S), S), 0)  # (R,) 0: has left the batch
+    if not sorts_by_shape(reference):  # one launch for all
+        width = np.where(width > 0, width.max(), 0)
+    if (width == S).all():
         return None
-    columns = (~running[runs]).argsort(axis=1, kind="stable")[:, :n_columns]
-    return Part(
-        rows=like(runs[:, None], reference),
-        columns=like(columns, reference),
-        runs=None if len(runs) == R else like(runs, reference),
-    )
+    order = (~running).argsort(axis=1, kind="stable")
+    parts = []
+    for n_columns in np.unique(width[width > 0]).tolist():
+        runs = np.flatnonzero(width == n_columns)
+        parts.append(
+            Part(
+                rows=like(runs[:, None], reference),
+                columns=like(order[runs, :n_columns], reference),
+                runs=None if len(runs) == R else like(runs, reference),
+            )
+        )
+    return parts

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from surefoot.backend import Array, clip, namespace, to_host
-from surefoot.numerics.lockstep import running_part
+from surefoot.numerics.lockstep import running_parts
 
 Values = Callable[[Array, "Array | None"], Array]
 """(x (R', m, d), indices of the R' runs or None for all) -> f (R', m), to be minimized."""
@@ -75,19 +75,21 @@ def minimize_simplex(
         running = to_host(~done)
         if not running.any():
             break
-        part = running_part(running, x0)
-        # Finished simplices that fill the rectangle are moved along, but stay as they are.
-        if part is None:
+        parts = running_parts(running, x0)
+        # Finished simplices that fill a rectangle are moved along, but stay as they are.
+        if parts is None:
             moved, f_moved, calls = _move(fun, simplex, f, None)
             simplex = xp.where(done[..., None, None], simplex, moved)
             f = xp.where(done[..., None], f, f_moved)
-        else:
+            n_calls += calls
+            continue
+        simplex, f = xp.asarray(simplex, copy=True), xp.asarray(f, copy=True)
+        for part in parts:
             at = (part.rows, part.columns)
             moved, f_moved, calls = _move(fun, simplex[at], f[at], part.runs)
-            simplex, f = xp.asarray(simplex, copy=True), xp.asarray(f, copy=True)
             simplex[at] = xp.where(done[at][..., None, None], simplex[at], moved)
             f[at] = xp.where(done[at][..., None], f[at], f_moved)
-        n_calls += calls
+            n_calls += calls
     best = xp.argmin(f, axis=-1)[..., None]
     x = xp.take_along_axis(simplex, xp.broadcast_to(best[..., None], (R, S, 1, d)), axis=2)[:, :, 0]
     f_best = xp.take_along_axis(f, best, axis=-1)[..., 0]

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from surefoot.backend import Array, clip, namespace, to_host
-from surefoot.numerics.lockstep import running_part
+from surefoot.numerics.lockstep import running_parts
 
 RUNNING, CONVERGED, STALLED, BUDGET, BAD_START = range(5)
 
@@ -122,7 +122,8 @@ def minimize_box(
         stuck = reject & ((n_back >= max_backtracks) | (-slope * ratio <= 0.1 * f_tol))
         status = xp.where(stuck, STALLED, status)
         if race and n_calls > _RACE_FROM:
-            behind = f - xp.min(f, axis=1, keepdims=True)
+            known = xp.where(status == BAD_START, xp.inf, f)  # a bad start leads no race
+            behind = f - xp.min(known, axis=1, keepdims=True)
             status = xp.where((status == RUNNING) & (behind > _RACE_HOPE * (decrease + f_tol)), BUDGET, status)
     f = xp.where(status == BAD_START, xp.inf, f)
     return BoxResult(x=x, f=f, g=g, inv_hessian=H, status=status, n_calls=n_calls)
@@ -130,12 +131,13 @@ def minimize_box(
 
 def _evaluate_running(fun: Objective, trial: Array, running: Array, f: Array, g: Array) -> tuple[Array, Array]:
     """Values at `trial` where `running` (host mask); elsewhere the old ones. Finished problems cost nothing."""
-    part = running_part(running, trial)
-    if part is None:
+    parts = running_parts(running, trial)
+    if parts is None:
         return fun(trial, None)
     xp = namespace(trial)
     f_all, g_all = xp.asarray(f, copy=True), xp.asarray(g, copy=True)
-    f_all[part.rows, part.columns], g_all[part.rows, part.columns] = fun(trial[part.rows, part.columns], part.runs)
+    for part in parts:
+        f_all[part.rows, part.columns], g_all[part.rows, part.columns] = fun(trial[part.rows, part.columns], part.runs)
     return f_all, g_all
 
 

@@ -6,6 +6,7 @@ choices are the user's and are never read as mathematics.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ from surefoot.optimize.parameters import Categorical, Integer
 if TYPE_CHECKING:
     from surefoot.optimize.result import Result
 
+LONE_SURROGATES = re.compile(r"[\ud800-\udfff]")  # bytes that were no UTF-8: no file and no font can hold them
 _N_SLICE = 120  # points along a real parameter
 _MAX_NAME = 32  # characters of a parameter's name that fit below a small picture
 _MAX_MARKS = 24  # integers drawn one by one; more are drawn as a curve
@@ -29,7 +31,7 @@ def best_so_far(result: Result) -> np.ndarray:
 
 def draw_convergence(ax: Any, result: Result) -> None:
     """Every evaluation, the best so far, and the failures along the bottom."""
-    number = np.arange(1, result.nfev + 1)
+    number = np.asarray(result.numbers)
     y, ok = result.func_vals, result.history.ok
     ax.plot(number[ok], y[ok], "o", ms=3.5, color="0.6", label="evaluation")
     ax.plot(number, best_so_far(result), color="C0", lw=1.8, label="best so far", drawstyle="steps-post")
@@ -42,17 +44,20 @@ def draw_convergence(ax: Any, result: Result) -> None:
     values = y[ok]
     if len(values) and np.ptp(values) > 0 and (np.percentile(values, 95) - values.min()) < 0.05 * np.ptp(values):
         ax.set_yscale("symlog", linthresh=max(1e-12, float(np.percentile(np.abs(values), 50))))
-    ax.axvline(min(result.settings.n_init, result.nfev) + 0.5, color="0.5", alpha=0.5, lw=1, ls="--", zorder=0)
+    end = result.numbers[min(result.settings.n_init, result.nfev) - 1]
+    ax.axvline(end + 0.5, color="0.5", alpha=0.5, lw=1, ls="--", zorder=0, label="end of the initial design")
     ax.set(xlabel="evaluation", ylabel="value")
+    ax.xaxis.get_major_locator().set_params(integer=True)
 
 
 def draw_gap(ax: Any, result: Result) -> None:
     """How far the best so far was from the best of all, on a logarithmic scale: it ends where the best was found."""
     gap = result.sign * (best_so_far(result) - result.fun)
-    number = np.arange(1, result.nfev + 1)
-    ax.plot(number, np.where(gap > 0.0, gap, np.nan), color="C0", lw=1.8, drawstyle="steps-post")
+    first, last = result.numbers[0], result.numbers[-1]
+    ax.plot(result.numbers, np.where(gap > 0.0, gap, np.nan), color="C0", lw=1.8, drawstyle="steps-post")
     ax.set_yscale("log")
-    ax.set(xlabel="evaluation", ylabel="distance to the best", xlim=(1, max(2, result.nfev)))
+    ax.set(xlabel="evaluation", ylabel="distance to the best", xlim=(first, max(first + 1, last)))
+    ax.xaxis.get_major_locator().set_params(integer=True)
 
 
 def axis_values(result: Result, i: int, n: int) -> list[Any]:
@@ -98,7 +103,9 @@ def draw_slice(ax: Any, result: Result, i: int) -> None:
         twin = ax.twinx()
         style = {"ls": "", "marker": "."} if marks else {"ls": ":", "lw": 1}
         twin.plot(t, result.success_probability(points), color="C3", **style)
+        ax.plot([], [], color="C3", label="P(success)", **style)  # for a legend, which sees one of the two axes
         twin.set(ylim=(-0.02, 1.02), yticks=[0, 1])
+        twin.set_ylabel("P(success)", size=7, color="C3", labelpad=-4)
         twin.tick_params(labelsize=7, colors="C3")
     if result.space.d == 1 and not isinstance(p, Categorical):
         ok = result.history.ok
@@ -106,8 +113,11 @@ def draw_slice(ax: Any, result: Result, i: int) -> None:
             [e.x[0] for e in result.history.evaluations if e.ok], result.func_vals[ok], "o", ms=3.5, color="0.5"
         )  # fmt: skip
     at = values.index(best[i]) if isinstance(p, Categorical) else best[i]
-    ax.plot([at], [result.fun], "o", ms=7, mfc="none", mew=1.5, color="C1", zorder=5)
+    ax.plot([at], [result.fun], "o", ms=7, mfc="none", mew=1.5, ls="", color="C1", zorder=5, label="best")
+    ax.set_ylabel("value")
     set_scale(result, i, ax.set_xscale)
+    if isinstance(p, Integer) and not p.log:
+        ax.xaxis.get_major_locator().set_params(integer=True)
     if isinstance(p, Categorical):
         ax.set_xticks(t, [short(choice) for choice in values], parse_math=False)
         ax.set_xlim(-0.5, len(values) - 0.5)
@@ -122,13 +132,15 @@ def draw_map(ax: Any, result: Result) -> Any:
     mesh = ax.contourf(a, b, mean.reshape(len(b), len(a)), levels=24, cmap="viridis")
     ok = result.history.ok
     x = np.asarray([e.x for e in result.history.evaluations], dtype=float)
-    ax.plot(*x[ok].T, "o", ms=3, color="white", mec="0.2", mew=0.4)
+    ax.plot(*x[ok].T, "o", ms=3, color="white", mec="0.2", mew=0.4, label="evaluation")
     p = result.success_probability(points).reshape(len(b), len(a))
     if p.min() < 0.5 < p.max():
         ax.contourf(a, b, p, levels=[-1.0, 0.5], colors=["white"], alpha=0.35)
         ax.contour(a, b, p, levels=[0.5], colors=["C3"], linewidths=1.2)
-    ax.plot(*x[~ok].T, "x", ms=5, color="C3")
-    ax.plot(*best_values(result), "*", ms=13, color="gold", mec="0.2")
+        ax.plot([], [], color="C3", lw=1.2, label="P(success) = 1/2")
+    if not ok.all():
+        ax.plot(*x[~ok].T, "x", ms=5, color="C3", label="failed")
+    ax.plot(*best_values(result), "*", ms=13, ls="", color="gold", mec="0.2", label="best")
     _label(ax, result, 0, 1)
     return mesh
 
@@ -153,11 +165,15 @@ def draw_success(ax: Any, result: Result, i: int, j: int, fills: Sequence[Sequen
 def _label(ax: Any, result: Result, i: int, j: int) -> None:
     set_scale(result, i, ax.set_xscale)
     set_scale(result, j, ax.set_yscale)
+    for k, axis in ((i, ax.xaxis), (j, ax.yaxis)):
+        p = result.space.parameters[k]
+        if isinstance(p, Integer) and not p.log:
+            axis.get_major_locator().set_params(integer=True)
     ax.set_xlabel(short(result.space.names[i], _MAX_NAME), parse_math=False)
     ax.set_ylabel(short(result.space.names[j], _MAX_NAME), parse_math=False)
 
 
 def short(value: Any, most: int = 12) -> str:
-    """A value or a name in at most so many characters."""
-    text = f"{value:.4g}" if isinstance(value, float) else str(value)
+    """A value or a name in at most so many characters that a font can be asked for."""
+    text = f"{value:.4g}" if isinstance(value, float) else LONE_SURROGATES.sub("\N{REPLACEMENT CHARACTER}", str(value))
     return text if len(text) <= most else text[: most - 1] + "…"

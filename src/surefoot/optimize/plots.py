@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +36,27 @@ def pyplot() -> Any:
     return plt
 
 
+def finished(figure: Any, path: str | os.PathLike[str] | None = None) -> Any:
+    """The figure, saved if a path is given.
+
+    pyplot keeps it only where a window can show it (`plt.show()`). A notebook shows what it keeps below the cell, and
+    the figure that a call returns as well: it would be there twice.
+    """
+    if path is not None:
+        figure.savefig(path, dpi=130)
+    if path is not None or not _has_windows():
+        pyplot().close(figure)
+    return figure
+
+
+def _has_windows() -> bool:
+    from matplotlib import get_backend
+    from matplotlib.backends import BackendFilter, backend_registry
+
+    name = get_backend().lower()
+    return "inline" not in name and name not in backend_registry.list_builtin(BackendFilter.NON_INTERACTIVE)
+
+
 def plot_result(result: Result, path: str | None) -> Any:
     """Convergence on the left; on the right the model: a curve (1 parameter), a map (2) or slices (more)."""
     plt = pyplot()
@@ -54,16 +76,14 @@ def plot_result(result: Result, path: str | None) -> Any:
     if result.success and map_wanted:
         ax = fig.add_subplot(grid[:, 1])
         fig.colorbar(draw_map(ax, result), ax=ax, shrink=0.9, label="posterior mean")
-        ax.set_title("model, evaluations (x: failed)")
+        ax.set_title("model")
+        ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=2, frameon=False, fontsize=8)
     for k, i in enumerate(slices):
         ax = fig.add_subplot(grid[k // 3, 1 + k % 3])
         draw_slice(ax, result, i)
         if k == 0:
             ax.legend(frameon=False, fontsize=8)
-    if path is not None:
-        fig.savefig(path, dpi=130)
-        plt.close(fig)
-    return fig
+    return finished(fig, path)
 
 
 def plot_success(
@@ -87,13 +107,14 @@ def plot_success(
     fig.colorbar(draw_success(ax, result, i, j, fills, n), ax=ax, label="P(success)")
     rest = [name for name in space.names if name not in (x, y)]
     title = "averaged over " if len(fills) > 1 else "at " if rest else ""
-    shown = rest if len(fills) > 1 else [f"{name} = {short(fills[0][space.names.index(name)])}" for name in rest]
+    shown = (
+        [short(name, 32) for name in rest]
+        if len(fills) > 1
+        else [f"{short(name, 32)} = {short(fills[0][space.names.index(name)])}" for name in rest]
+    )
     ax.set_title(title + ", ".join(shown), fontsize=9, parse_math=False)
     ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=2, frameon=False, fontsize=8)
-    if path is not None:
-        fig.savefig(path, dpi=130)
-        plt.close(fig)
-    return fig
+    return finished(fig, path)
 
 
 def _other_values(result: Result, others: Mapping[str, Any] | str, drawn: set[str]) -> list[list[Any]]:

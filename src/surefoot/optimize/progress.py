@@ -1,19 +1,25 @@
-"""A progress bar: evaluations done, best value, failures, time left."""
+"""A progress bar: how many of how many, what came of it, time left."""
 
 from __future__ import annotations
 
+import sys
+from importlib.util import find_spec
 from types import TracebackType
-from typing import Any
+from typing import Any, Self
+
+import numpy as np
 
 from surefoot.optimize.history import History
 
 
 class Progress:
-    """Shows nothing unless asked to; rich is imported only then."""
+    """Shows nothing unless asked to; a bar if rich is installed (it is imported only then), a plain line if not."""
 
-    def __init__(self, total: int, shown: bool) -> None:
+    def __init__(self, total: int, shown: bool, what: str = "evaluations") -> None:
+        self._total, self._what = total, what
         self._bar: Any = None
-        if shown:
+        self._plain = shown and find_spec("rich") is None
+        if shown and not self._plain:
             from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
             from rich.progress import Progress as Bar
 
@@ -21,12 +27,12 @@ class Progress:
                 TextColumn("{task.description}"),
                 BarColumn(),
                 MofNCompleteColumn(),
-                TextColumn("{task.fields[best]}"),
+                TextColumn("{task.fields[state]}", markup=False),
                 TimeRemainingColumn(),
             )
-            self._task = self._bar.add_task("evaluations", total=total, best="")
+            self._task = self._bar.add_task(what, total=total, state="")
 
-    def __enter__(self) -> Progress:
+    def __enter__(self) -> Self:
         if self._bar is not None:
             self._bar.start()
         return self
@@ -36,12 +42,24 @@ class Progress:
     ) -> None:
         if self._bar is not None:
             self._bar.stop()
+        elif self._plain:
+            sys.stderr.write("\n")
 
     def update(self, history: History) -> None:
         """Show the state after another evaluation."""
-        if self._bar is None:
+        if self._bar is None and not self._plain:
             return
         ok = history.ok
-        best = f"best {history.y[ok].min():.6g}" if ok.any() else "no success yet"
+        least = np.min if history.direction == "minimize" else np.max
+        best = f"best {least(history.y[ok]):.6g}" if ok.any() else "no success yet"
         failed = int((~ok).sum())
-        self._bar.update(self._task, completed=len(history), best=best + (f", {failed} failed" if failed else ""))
+        self.show(len(history), best + (f", {failed} failed" if failed else ""))
+
+    def show(self, done: int, state: str, total: int | None = None) -> None:
+        """Show how much is done, and what is to be said of it; `total` if it has changed."""
+        self._total = self._total if total is None else total
+        if self._bar is not None:
+            self._bar.update(self._task, completed=done, total=self._total, state=state)
+        elif self._plain:
+            sys.stderr.write(f"\r{self._what} {done}/{self._total}  {state}\x1b[K")
+            sys.stderr.flush()

@@ -161,9 +161,9 @@ def _choose(
 ) -> tuple[np.ndarray, tuple[str, ...]]:
     """The best new proposal of every run, as a valid point."""
     runs, model, generators = part.runs, part.model, part.generators
-    x = space.snap(to_host(proposals.x))  # (R, q, D)
+    x = list(space.snap(to_host(proposals.x)))  # R times (q, D)
     if not space.is_continuous:
-        x = _climb_steps(space, target, x, reference)
+        x = [_climb_steps(space, target.select(like([r], reference)), x_r, reference) for r, x_r in enumerate(x)]
     chosen, status = [], []
     for r, rng in enumerate(generators):
         taken = _taken(runs, r)
@@ -185,13 +185,13 @@ def _choose(
 
 
 def _climb_steps(space: Space, target: Target, x: np.ndarray, reference: Array) -> np.ndarray:
-    """Proposals and their neighbours in integer and categorical parameters, best first."""
+    """Proposals of one run (q, D) and the neighbours of the best in integer and categorical parameters, best first."""
     for _ in range(3):
-        around = np.stack([np.concatenate([x_r[:1], space.neighbours(x_r[0]), x_r[1:]]) for x_r in x])
-        values = to_host(target.values(like(around, reference)))
-        order = np.argsort(-np.nan_to_num(values, nan=-np.inf), axis=1, kind="stable")
-        previous, x = x, np.take_along_axis(around, order[..., None], axis=1)
-        if np.array_equal(previous[:, 0], x[:, 0]):
+        around = np.concatenate([x[:1], space.neighbours(x[0]), x[1:]])
+        values = to_host(target.values(like(around[None], reference)))[0]
+        order = np.argsort(-np.nan_to_num(values, nan=-np.inf), kind="stable")
+        previous, x = x[0], around[order]
+        if np.array_equal(previous, x[0]):
             break
     return x
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import fields
 from datetime import datetime
@@ -17,6 +16,7 @@ import numpy as np
 from surefoot import __version__
 from surefoot.optimize.drawing import best_so_far, best_values, draw_convergence, draw_gap, draw_slice, mappable
 from surefoot.optimize.parameters import Categorical, Integer, Parameter
+from surefoot.optimize.reasons import grouped
 from surefoot.reports.numbers import duration, number, percent, power, versions
 from surefoot.reports.page import Block, Code, Facts, Figure, Note, Section, Table, Text, render, write
 from surefoot.reports.success import success_drawing
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from surefoot.optimize.result import Result
 
 _MAX_SLICES = 12
-_MAX_REASONS = 20
+MAX_REASONS = 20
 _N_BEST = 10
 
 
@@ -70,9 +70,9 @@ def _outcome(result: Result) -> list[Block]:
             Facts([counts]),
             Note("No evaluation has succeeded, so there is no best point. The reasons are below.", kind="warning"),
         ]
-    at = next(i for i, row in enumerate(result.table(), 1) if row["best"] == result.fun)
+    at = next(row["number"] for row in result.table() if row["best"] == result.fun)
     which = "Largest value" if result.sign < 0 else "Smallest value"
-    blocks: list[Block] = [Facts([(which, number(result.fun), f"at evaluation {at} of {n}"), counts])]
+    blocks: list[Block] = [Facts([(which, number(result.fun), f"at evaluation {at} (the first is 0)"), counts])]
     best = best_values(result)
     rows = [
         (name, _value(value), _range(p), _position(p, value))
@@ -141,7 +141,7 @@ def _convergence(result: Result) -> list[Block]:
 
 
 def _best_table(result: Result) -> Table:
-    ok = [(i, e) for i, e in enumerate(result.history.evaluations, 1) if e.ok]
+    ok = [(i, e) for i, e in zip(result.numbers, result.history.evaluations, strict=True) if e.ok]
     ok.sort(key=lambda pair: result.sign * pair[1].y)
     rows = [(i, number(e.y), *map(_value, e.x)) for i, e in ok[:_N_BEST]]
     left = tuple(k + 2 for k, p in enumerate(result.space.parameters) if isinstance(p, Categorical))
@@ -187,16 +187,18 @@ def _slices(result: Result) -> list[Block]:
 def _failures(result: Result) -> list[Block]:
     if not result.n_failures:
         return [Text("No evaluation failed.")]
-    groups: dict[str, list[tuple[int, Evaluation]]] = defaultdict(list)
-    for i, e in enumerate(result.history.evaluations, 1):
-        if not e.ok:
-            groups[e.reason or "no reason given"].append((i, e))
-    ordered = sorted(groups.items(), key=lambda item: -len(item[1]))
-    rows = [(len(found), _clip(reason), _example(result, found[0])) for reason, found in ordered[:_MAX_REASONS]]
-    more = f"; {len(ordered) - _MAX_REASONS} rarer reasons are left out" if len(ordered) > _MAX_REASONS else ""
-    blocks: list[Block] = [
-        Table(f"Failed evaluations by reason{more}", ("count", "reason", "for example"), rows, left=(1, 2))
+    failed = [(i, e) for i, e in zip(result.numbers, result.history.evaluations, strict=True) if not e.ok]
+    reasons = [e.reason or "no reason given" for _, e in failed]
+    groups = grouped(reasons)
+    rows = [
+        (group.count, _clip(group.text), _example(result, failed[group.members[0]])) for group in groups[:MAX_REASONS]
     ]
+    caption = "Failed evaluations by reason"
+    if len(groups) < len(set(reasons)):
+        caption += "; those that differ only in numbers are counted together, with the first as an example"
+    if len(groups) > MAX_REASONS:
+        caption += f"; {len(groups) - MAX_REASONS} rarer reasons are left out"
+    blocks: list[Block] = [Table(caption, ("count", "reason", "for example"), rows, left=(1, 2))]
     lost = sum(e.status == "transient" for e in result.history.evaluations)
     if lost:
         verb = "was" if lost == 1 else "were"

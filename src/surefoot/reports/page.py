@@ -19,7 +19,7 @@ from typing import Literal
 from surefoot.errors import InvalidInputError
 
 DRAWING = "surefoot-drawing"  # begins all ids of a drawing; on a page each drawing gets a number instead
-_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")  # no HTML page may hold these
+_NOT_HTML = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")  # control characters, lone surrogates
 
 
 class Html(str):
@@ -29,10 +29,10 @@ class Html(str):
 
 
 def escape(value: object) -> Html:
-    """A value as markup."""
-    return (
-        value if isinstance(value, Html) else Html(html.escape(_CONTROL.sub("\N{REPLACEMENT CHARACTER}", str(value))))
-    )
+    """A value as markup: all that a page shows comes through here."""
+    if isinstance(value, Html):
+        return value
+    return Html(html.escape(_NOT_HTML.sub("\N{REPLACEMENT CHARACTER}", str(value))))
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ def write(page: str, path: str | os.PathLike[str]) -> Path:
     """Write a page to a file; returns its path."""
     path = Path(path)
     try:
-        path.write_text(page, encoding="utf-8", errors="replace")  # a lone surrogate must not cost the report
+        path.write_text(page, encoding="utf-8")
     except OSError as error:
         raise InvalidInputError(
             f"expected a place for the report; got {str(path)!r}, which cannot be written ({error.strerror}); "

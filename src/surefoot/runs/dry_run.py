@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Iterator
-from pathlib import Path
 
 from surefoot.execute.caller import LoadError
 from surefoot.integrations.optuna_space import engine_space, from_engine
@@ -13,8 +12,8 @@ from surefoot.optimize.suggest import initial_design
 from surefoot.runs.evaluation import caller_of, not_loaded
 from surefoot.runs.objective import fill
 from surefoot.runs.problem import Problem
-from surefoot.runs.storage import close_storage, load_study, open_storage, parse_url, shown_url, study_names
-from surefoot.runs.study import check_same_problem, counts_of
+from surefoot.runs.storage import has_studies, load_study, opened, parse_url, shown_url, study_names
+from surefoot.runs.study import changes_of, check_same_problem, counts_of
 
 
 def check(problem: Problem, place: str) -> Iterator[str]:
@@ -34,12 +33,10 @@ def check(problem: Problem, place: str) -> Iterator[str]:
         yield f"command     {shlex.join(fill(problem.objective.command, values))}"
         yield f"in          {folder}"
     url = parse_url(place)
-    exists = url.get_backend_name() != "sqlite" or Path(str(url.database)).exists()
-    if not exists:
+    if not has_studies(place):
         yield f"storage     {shown_url(url)}, to be made"
         return
-    storage = open_storage(place, create=True)
-    try:
+    with opened(place) as storage:
         if problem.name not in study_names(storage):
             yield f"storage     {shown_url(url)}, study to be made"
             return
@@ -47,8 +44,8 @@ def check(problem: Problem, place: str) -> Iterator[str]:
         check_same_problem(study, problem)
         counts = counts_of(study, problem.n_evals)
         yield f"storage     {shown_url(url)}, {counts.finished} evaluations there, {counts.running} under way"
-    finally:
-        close_storage(storage)
+        for line in changes_of(study, problem):
+            yield f"changed     {line}"
 
 
 def _load(problem: Problem) -> None:

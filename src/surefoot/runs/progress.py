@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
 from types import TracebackType
 
 from optuna.study import Study
@@ -12,6 +11,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 
+from surefoot.optimize.reasons import grouped
 from surefoot.optimize.result import Result
 from surefoot.runs.study import Counts
 
@@ -51,9 +51,12 @@ class ConsoleReporter:
         """The state after something ended."""
         if self._first is None:
             self._first = counts.finished
-            if counts.finished:
-                self.note(f"continuing after {counts.finished} evaluations")
+            if counts.finished or counts.forgotten:
+                taken_out = f", {counts.forgotten} more are forgotten" if counts.forgotten else ""
+                self.note(f"continuing after {counts.finished} evaluations{taken_out}")
         parts = ["no success yet" if counts.best is None else f"best {counts.best:.6g}"]
+        if counts.fallbacks:
+            parts.append(f"{counts.fallbacks} at random points: no suggestion could be made")
         if counts.failed:
             parts.append(f"{counts.failed} failed")
         done, seconds = counts.finished - self._first, time.monotonic() - self._start
@@ -95,7 +98,10 @@ def _duration(seconds: float) -> str:
 
 def final_table(result: Result, name: str, n_evals: int) -> Table:
     """What came of it."""
-    table = Table(title=f"{name}: {result.nfev} of {n_evals} evaluations", show_header=False, title_justify="left")
+    of = f"{result.nfev} of {n_evals} evaluations"
+    if result.nfev > n_evals:  # late results, or a budget that was lowered
+        of = f"{result.nfev} evaluations, more than the {n_evals} asked for"
+    table = Table(title=f"{name}: {of}", show_header=False, title_justify="left")
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
     if result.success:
@@ -105,9 +111,11 @@ def final_table(result: Result, name: str, n_evals: int) -> Table:
     else:
         table.add_row("best value", "none: nothing has succeeded")
     table.add_row("failed", f"{result.n_failures} of {result.nfev}")
-    reasons = Counter(e.reason for e in result.history.evaluations if not e.ok)
-    for reason, count in reasons.most_common(_MOST_REASONS):
-        table.add_row(f"  {count}×", escape(reason[:300]))
-    if len(reasons) > _MOST_REASONS:
-        table.add_row("", f"and {len(reasons) - _MOST_REASONS} other reasons")
+    reasons = [e.reason for e in result.history.evaluations if not e.ok]
+    groups = grouped(reasons)
+    for group in groups[:_MOST_REASONS]:
+        alike = " (other numbers in others)" if len({reasons[i] for i in group.members}) > 1 else ""
+        table.add_row(f"  {group.count}×", escape(group.text[:300] + alike))
+    if len(groups) > _MOST_REASONS:
+        table.add_row("", f"and {len(groups) - _MOST_REASONS} other reasons")
     return table

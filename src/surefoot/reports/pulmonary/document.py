@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Mapping
 from datetime import datetime
@@ -24,12 +25,15 @@ from surefoot.reports.pulmonary.words import (
     FAILURES,
     HEALTHY_MEAN_MMHG,
     HEALTHY_SD_MMHG,
+    HYPERTENSION_ABOVE_MMHG,
     INDICATORS,
     REFERENCE_MPA_MMHG,
     SOURCES,
     VESSELS,
+    central,
     compared,
     interval_of,
+    is_synthetic,
     level,
     pressure_words,
     shown,
@@ -56,23 +60,32 @@ def report(inference: Inference, title: str = TITLE) -> str:
         Section("How it was done", _method(inference)),
         Section("Sources", [References(SOURCES)]),
     ]
-    n = len(inference.data)
-    source = f" ({inference.data.source})" if inference.data.source else ""
-    lead = f"Inferred from {n} measured waveform{'s' * (n != 1)}{source} with a model of the pulmonary circulation."
     written = datetime.now().astimezone().strftime("%d %B %Y, %H:%M %Z").lstrip("0")
     footer = f"surefoot {__version__} · written {written} · research software, not a medical device"
-    return render(title, lead, sections, footer)
+    return render(title, _lead(inference), sections, footer)
+
+
+def _lead(inference: Inference) -> str:
+    data, vessels = inference.data, len({signal.vessel for signal in inference.data})
+    n = len(data)
+    kinds = " and ".join(word for kind, word in WORDS.items() if any(signal.kind == kind for signal in data))
+    origin = "simulated" if is_synthetic(inference) else "measured"
+    source = "" if data.source in ("", "synthetic") else f" ({data.source})"
+    return (
+        f"Inferred from {n} {origin} waveform{'s' * (n != 1)}{source}, {kinds} in {vessels} "
+        f"vessel{'s' * (vessels != 1)}, with a model of the pulmonary circulation."
+    )
 
 
 def _summary(inference: Inference) -> list[Block]:
     facts = []
-    for indicator, estimate in zip(INDICATORS, inference.estimate, strict=True):
+    for indicator in INDICATORS:
         interval = interval_of(inference, indicator)
-        remark = "no interval was computed"
+        remark = "the best fit; no interval was computed"
         if interval is not None:
             ends = shown(inference, indicator, interval.low, interval.high)
             remark = f"{level(inference)} interval {' to '.join(ends)}"
-        value = f"{shown(inference, indicator, estimate)[0]} {indicator.unit}".strip()
+        value = f"{shown(inference, indicator, central(inference, indicator))[0]} {indicator.unit}".strip()
         facts.append((Html(f"{indicator.words} {indicator.symbol}"), value, remark))
     blocks: list[Block] = [
         Note(
@@ -83,6 +96,12 @@ def _summary(inference: Inference) -> list[Block]:
         ),
         Facts(facts),
     ]
+    if is_synthetic(inference):
+        text = (
+            "These data were simulated, with noise; no person stands behind them. Where this report says measured, it "
+            "means these values."
+        )
+        blocks.insert(1, Note(text, title="Synthetic data"))
     if "MPA" in inference.fit.vessels:
         blocks.append(Text(pressure_words(inference)))
     blocks.extend(Note(note) for note in inference.notes)
@@ -92,33 +111,44 @@ def _summary(inference: Inference) -> list[Block]:
 def _indicators(inference: Inference) -> list[Block]:
     truth = inference.data.truth or (None, None, None)
     scales, rows = [], []
-    for indicator, estimate, reference, (low, high), true in zip(
+    for indicator, best, reference, (low, high), true in zip(
         INDICATORS, inference.estimate, NOMINAL, inference.bounds, truth, strict=True
     ):
-        interval = interval_of(inference, indicator)
+        interval, estimate = interval_of(inference, indicator), central(inference, indicator)
         ends = None if interval is None else (interval.low, interval.high)
         scales.append(
             Scale(indicator.words, indicator.unit, indicator.factor, estimate, low, high, ends, reference, truth=true)
         )
-        numbers = shown(inference, indicator, estimate, reference, *(ends or ()))
-        between = " to ".join(numbers[2:]) or "–"
-        rows.append((indicator.heading, numbers[0], between, numbers[1], compared(inference, indicator)))
+        numbers = shown(inference, indicator, estimate, best, reference, *(ends or ()))
+        between = " to ".join(numbers[3:]) or "–"
+        rows.append((indicator.heading, numbers[0], between, *numbers[1:3], compared(inference, indicator)))
     if "MPA" in inference.fit.vessels:
         mean = float(inference.fit.get("p_MPA").mean())
         healthy = (HEALTHY_MEAN_MMHG - 2 * HEALTHY_SD_MMHG, HEALTHY_MEAN_MMHG + 2 * HEALTHY_SD_MMHG)
         top = max(40.0, 1.15 * mean)
-        scales.append(Scale("Mean pressure, main pulmonary artery", "mmHg", 1.0, mean, 0.0, top, None, None, healthy))
+        title = "Mean pressure, main pulmonary artery"
+        limit = HYPERTENSION_ABOVE_MMHG
+        scales.append(Scale(title, "mmHg", 1.0, mean, 0.0, top, None, None, healthy, limit=limit))
     triangle = " Triangle: the value behind these synthetic data." if inference.data.truth is not None else ""
     caption = (
         f"Dot: estimate. Bar: {level(inference)} credible interval (the value lies in it with that probability, if the "
         "model is right); where no bar is seen it is narrower than the dot. Dashed: reference value of [1]. The scales "
-        f"are the ranges that were searched.{triangle} Shaded, for the mean pressure alone: healthy people, mean ± 2 "
-        "standard deviations [2]."
+        f"are the ranges that were searched.{triangle} For the mean pressure alone, shaded: healthy people, mean ± 2 "
+        f"standard deviations [2]; red line: {HYPERTENSION_ABOVE_MMHG:g} mmHg, above which pulmonary hypertension is "
+        "defined [3]."
     )
-    header = ("indicator", "estimate", f"{level(inference)} interval", "reference", "against the reference")
+    header = ("indicator", "estimate", f"{level(inference)} interval", "best fit", "reference", "against the reference")
+    meaning = (
+        "The estimate is the middle of what the data leave plausible (the posterior's median: the value is as likely "
+        "above as below it). The best fit is the one simulation nearest to the data, whose curves are below. It may "
+        "lie outside the interval, for the model's outputs jump where vessels of its trees come and go."
+        if inference.posterior is not None
+        else "The estimate is the best fit, the one simulation nearest to the data."
+    )
     return [
         Figure([scale_drawing(scale) for scale in scales], caption, columns=2),
-        Table("The indicators against the reference of [1]", header, rows, left=(0, 4)),
+        Table("The indicators against the reference of [1]", header, rows, left=(0, 5)),
+        Text(meaning),
         *(Text(Html(f"<strong>{i.words} {i.symbol}.</strong> {i.meaning}")) for i in INDICATORS),
         Note(
             "No normal range of these three indicators has been measured in people: they belong to the model. The "
@@ -156,7 +186,7 @@ def _network(inference: Inference) -> list[Block]:
 
 def _waveforms(inference: Inference) -> list[Block]:
     blocks: list[Block] = [
-        Text("Grey dots are measurements, the blue line is the model with the estimated parameters, over one beat.")
+        Text("Grey dots are measurements, the blue line is the best-fitting simulation, over one beat.")
     ]
     for kind, word in WORDS.items():
         signals = [signal for signal in inference.data if signal.kind == kind]
@@ -205,7 +235,7 @@ def _success_map(inference: Inference) -> Figure:
     caption = (
         "Probability that a simulation succeeds, as a classifier learns it from all simulations of the search, with "
         f"the small-vessel stiffness held at {held} {small.unit}. Dots succeeded, crosses failed (for any small-vessel "
-        "stiffness); the star is the estimate."
+        "stiffness); the star is the best fit."
     )
     return Figure([drawing], caption)
 
@@ -217,11 +247,16 @@ def _method(inference: Inference) -> list[Block]:
         f"optimization, which chooses each simulation from all earlier ones [1]. {simulations} simulations, "
         f"{duration(inference.duration_s)} in all."
     )
-    names = ("f_L, dyn/cm²", "f_S, dyn/cm²", "xi", "loss")
-    exact = [f"{value:.9g}" for value in (*inference.estimate, inference.loss)]
+    rows = []
+    for indicator, best in zip(INDICATORS, inference.estimate, strict=True):
+        interval = interval_of(inference, indicator)
+        numbers = (math.nan,) * 3 if interval is None else (interval.median, interval.low, interval.high)
+        unit = ", dyn/cm²" if indicator.unit else ""
+        rows.append((f"{indicator.name}{unit}", *("–" if math.isnan(v) else f"{v:.9g}" for v in (*numbers, best))))
+    rows.append(("loss", "–", "–", "–", f"{inference.loss:.9g}"))
     return [
         Text(text),
-        Table("The estimate in the paper's units", ("quantity", "value"), list(zip(names, exact, strict=True))),
+        Table("In the paper's units", ("quantity", "median", "from", "to", "best fit"), rows),
         Table("Search", ("setting", "value"), _pairs(inference.settings), left=(0, 1)),
         Table("Simulator", ("setting", "value"), _pairs(inference.model), left=(0, 1)),
         Table("Versions", ("package", "version"), _pairs(inference.versions), left=(0, 1)),

@@ -33,6 +33,7 @@ class Scale:
     reference: float | None  # one value for orientation
     band: tuple[float, float] | None = None  # a range measured in healthy people
     truth: float | None = None  # of synthetic data
+    limit: float | None = None  # beyond which a disease is defined
 
 
 def scale_drawing(scale: Scale) -> Html:
@@ -44,6 +45,8 @@ def scale_drawing(scale: Scale) -> Html:
             ax.axvspan(scale.band[0] / f, scale.band[1] / f, color=PALETTE["teal"], alpha=0.2, lw=0)
         if scale.reference is not None:
             ax.axvline(scale.reference / f, color=PALETTE["ink"], lw=1.1, ls=(0, (3, 2)))
+        if scale.limit is not None:
+            ax.axvline(scale.limit / f, color=PALETTE["red"], lw=1.4)
         if scale.interval is not None:
             ax.plot(np.asarray(scale.interval) / f, [0, 0], color=PALETTE["blue"], lw=5, alpha=0.45)
         ax.plot([scale.value / f], [0], "o", ms=8, color=PALETTE["blue"])
@@ -117,18 +120,18 @@ def waveform_drawing(inference: Inference, signal: Signal, words: str) -> Html:
     return drawing(draw, (THIRD_WIDTH_IN, 1.75), alt, margins=margins)
 
 
-def posterior_drawings(posterior: Posterior, estimate: Sequence[float], truth: Sequence[float] | None) -> list[Html]:
+def posterior_drawings(posterior: Posterior, best: Sequence[float], truth: Sequence[float] | None) -> list[Html]:
     """The density of each indicator, then the samples of each pair of indicators."""
     factors = np.asarray([indicator.factor for indicator in INDICATORS])
-    samples, at = posterior.samples / factors, np.asarray(estimate) / factors
+    samples, fit = posterior.samples / factors, np.asarray(best) / factors
     known = None if truth is None else np.asarray(truth) / factors
     return [
-        *(_density(samples[:, k], posterior.intervals[k], k, at, known) for k in range(3)),
-        *(_pair(samples, i, j, float(posterior.correlation[i, j]), at, known) for i, j in ((0, 1), (0, 2), (1, 2))),
+        *(_density(samples[:, k], posterior.intervals[k], k, known) for k in range(3)),
+        *(_pair(samples, i, j, float(posterior.correlation[i, j]), fit, known) for i, j in ((0, 1), (0, 2), (1, 2))),
     ]
 
 
-def _density(values: np.ndarray, interval: Interval, k: int, at: np.ndarray, known: np.ndarray | None) -> Html:
+def _density(values: np.ndarray, interval: Interval, k: int, known: np.ndarray | None) -> Html:
     indicator = INDICATORS[k]
 
     def draw(figure: Any) -> None:
@@ -138,7 +141,7 @@ def _density(values: np.ndarray, interval: Interval, k: int, at: np.ndarray, kno
         inside = (centres >= interval.low / indicator.factor) & (centres <= interval.high / indicator.factor)
         for chosen, alpha in ((~inside, 0.2), (inside, 0.55)):
             ax.bar(centres[chosen], counts[chosen], width, color=PALETTE["blue"], alpha=alpha, lw=0)
-        ax.axvline(at[k], color=PALETTE["blue"], lw=1.5)
+        ax.axvline(interval.median / indicator.factor, color=PALETTE["blue"], lw=1.5)
         if known is not None:
             ax.axvline(known[k], color=PALETTE["orange"], lw=1.5, ls=(0, (4, 2)))
         ax.locator_params(axis="x", nbins=4)
@@ -149,12 +152,12 @@ def _density(values: np.ndarray, interval: Interval, k: int, at: np.ndarray, kno
     return drawing(draw, (THIRD_WIDTH_IN, 1.7), alt, margins={"left": 0.07, "right": 0.93, "bottom": 0.26, "top": 0.98})
 
 
-def _pair(samples: np.ndarray, i: int, j: int, correlation: float, at: np.ndarray, known: np.ndarray | None) -> Html:
+def _pair(samples: np.ndarray, i: int, j: int, correlation: float, fit: np.ndarray, known: np.ndarray | None) -> Html:
     def draw(figure: Any) -> None:
         ax = figure.add_subplot()
         some = samples[:: max(1, len(samples) // 1000)]
         _dots(ax, some[:, i], some[:, j], size=1.8)
-        ax.plot([at[i]], [at[j]], "o", ms=6, color=PALETTE["blue"])
+        ax.plot([fit[i]], [fit[j]], "P", ms=7, color=PALETTE["blue"])
         if known is not None:
             ax.plot([known[i]], [known[j]], "v", ms=7, color=PALETTE["orange"])
         ax.autoscale_view()

@@ -9,7 +9,7 @@ from surefoot.inference.signals import WORDS
 from surefoot.reports.numbers import fixed, number, percent, significant
 from surefoot.reports.page import Block, Figure, Note, Table, Text
 from surefoot.reports.pulmonary.figures import posterior_drawings
-from surefoot.reports.pulmonary.words import INDICATORS, correlation_words, interval_of, shown, width_words
+from surefoot.reports.pulmonary.words import INDICATORS, central, correlation_words, interval_of, shown, width_words
 
 _ENOUGH_DRAWS = 100  # fewer independent draws make the ends of a 90 % interval uncertain by a third of an sd
 
@@ -78,7 +78,8 @@ def _posterior(inference: Inference, posterior: Posterior) -> list[Block]:
     known = " Orange: the values behind these synthetic data." if truth is not None else ""
     caption = (
         "What the measurements leave open. Above, the probability of each indicator's values, darker inside the "
-        f"interval; below, plausible values two by two. Blue: the estimate.{known}"
+        "interval, with a line at the estimate; below, plausible values two by two, with a plus at the best fit."
+        f"{known}"
     )
     blocks: list[Block] = [
         Figure(posterior_drawings(posterior, inference.estimate, truth), caption, columns=3),
@@ -94,8 +95,11 @@ def _posterior(inference: Inference, posterior: Posterior) -> list[Block]:
         if not interval.low <= value <= interval.high
     ]
     if outside:
-        text = f"The best fit lies outside the interval of the {' and of the '.join(outside)}: plausible values are "
-        blocks.append(Note(text + "not spread evenly round it. Trust the interval rather than the single value."))
+        text = (
+            f"The best fit lies outside the interval of the {' and of the '.join(outside)}: one simulation there comes "
+        )
+        text += "nearer to the data than any other, but values beside it do not, so it holds little of the probability."
+        blocks.append(Note(f"{text} Trust the estimate and its interval."))
     blocks.extend(Note(note) for note in posterior.notes)
     share = percent(posterior.emulator_share, 1) if posterior.emulator_share >= 0.0005 else "less than 0.1 %"
     blocks.append(
@@ -112,8 +116,8 @@ def _posterior(inference: Inference, posterior: Posterior) -> list[Block]:
 
 def _truth(inference: Inference, truth: tuple[float, float, float]) -> Table:
     rows = []
-    for indicator, true, estimate in zip(INDICATORS, truth, inference.estimate, strict=True):
-        interval = interval_of(inference, indicator)
+    for indicator, true in zip(INDICATORS, truth, strict=True):
+        interval, estimate = interval_of(inference, indicator), central(inference, indicator)
         inside = "–" if interval is None else "yes" if interval.low <= true <= interval.high else "no"
         rows.append((indicator.heading, *shown(inference, indicator, true, estimate), inside))
     header = ("indicator", "truth", "estimate", "truth in the interval")

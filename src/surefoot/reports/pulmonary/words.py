@@ -48,13 +48,13 @@ SOURCES = (
     ),
 )
 
-VESSELS = {  # as [NH18, Figure 4] names them
+VESSELS = {  # as [NH18, Figure 4] names them, whose "interlobular" arteries are those that anatomy calls interlobar
     "MPA": "main pulmonary artery",
     "RPA": "right pulmonary artery",
     "LPA": "left pulmonary artery",
-    "RIA": "right interlobular artery",
+    "RIA": "right interlobar artery",
     "RTA": "right trunk artery",
-    "LIA": "left interlobular artery",
+    "LIA": "left interlobar artery",
     "LTA": "left trunk artery",
     "RIV": "right inferior vein",
     "RSV": "right superior vein",
@@ -145,6 +145,21 @@ def interval_of(inference: Inference, indicator: Indicator) -> Interval | None:
     return next(interval for interval in inference.posterior.intervals if interval.name == indicator.name)
 
 
+def central(inference: Inference, indicator: Indicator) -> float:
+    """The estimate: the posterior's median, which lies in every interval; the best fit if there is no posterior.
+
+    The best-fitting simulation is one point. Where the model steps (in ξ, docs/inference.md) it can stand on a spike of
+    the likelihood that holds hardly any probability, and so outside the interval.
+    """
+    interval = interval_of(inference, indicator)
+    return inference.estimate[indicator.index] if interval is None else interval.median
+
+
+def is_synthetic(inference: Inference) -> bool:
+    """Whether the data were simulated."""
+    return inference.data.truth is not None or inference.data.source == "synthetic"
+
+
 def shown(inference: Inference, indicator: Indicator, *values: float) -> list[str]:
     """Values in the indicator's unit, with as many decimals as its uncertainty deserves."""
     interval = interval_of(inference, indicator)
@@ -175,17 +190,21 @@ def pressure_words(inference: Inference) -> str:
     pressure = inference.fit.get("p_MPA")
     mean = float(pressure.mean())
     origin = "fitted to the measured one" if inference.data.get("p_MPA") else "predicted by the model, not measured"
+    limit = f"{HYPERTENSION_ABOVE_MMHG:g} mmHg"
+    sds = (mean - HEALTHY_MEAN_MMHG) / HEALTHY_SD_MMHG
     if mean > HYPERTENSION_ABOVE_MMHG:
-        verdict = "above the threshold of pulmonary hypertension"
-    elif mean >= HEALTHY_MEAN_MMHG - 2.0 * HEALTHY_SD_MMHG:
-        verdict = "within the range of healthy people"
+        verdict = f"above {limit}, the limit beyond which pulmonary hypertension is defined"
+    elif sds > 1.0:
+        verdict = f"not above {limit}, the limit of pulmonary hypertension, but higher than in most healthy people"
+    elif sds >= -2.0:
+        verdict = f"as in healthy people, and not above {limit}, the limit of pulmonary hypertension"
     else:
-        verdict = "below the range of healthy people"
+        verdict = "lower than in healthy people"
     return (
         f"Pressure in the main pulmonary artery, {origin}: systolic {pressure.max():.1f}, mean {mean:.1f}, diastolic "
-        f"{pressure.min():.1f} mmHg. The mean is {verdict}. Healthy people at rest have {HEALTHY_MEAN_MMHG} ± "
-        f"{HEALTHY_SD_MMHG} mmHg (mean ± standard deviation) [2]; pulmonary hypertension is defined as a mean above "
-        f"{HYPERTENSION_ABOVE_MMHG:g} mmHg, measured by right heart catheter [3]."
+        f"{pressure.min():.1f} mmHg. The mean is {verdict}. Pulmonary hypertension is defined as a mean above {limit} "
+        f"at rest, measured by right heart catheter [3]; healthy people at rest have {HEALTHY_MEAN_MMHG} ± "
+        f"{HEALTHY_SD_MMHG} mmHg (mean ± standard deviation) [2]. A fitted pressure is not such a measurement."
     )
 
 

@@ -1,0 +1,64 @@
+"""Reasons of failures in groups: those that differ only in numbers are one.
+
+A simulator that prints the stress it died of gives a new text each time; a reader wants to know how often it died
+of stress.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+# numbers with sign, fraction and exponent (Fortran's d too), also inside words, versions and hexadecimal addresses
+_NUMBER = re.compile(r"(?:(?<![\w.])[-+])?\.?\d(?:[xX][0-9a-fA-F]+|[\d.]*(?:[eEdD][-+]?\d+)?)")
+_MAX_READ = 2000  # characters of a text
+_MAX_COMPARED = 400  # characters of a pattern: texts that agree so far are taken to be of one kind
+
+
+@dataclass(frozen=True)
+class ReasonGroup:
+    """Reasons of one kind."""
+
+    text: str  # the first one seen
+    pattern: str  # with # for every number
+    members: tuple[int, ...]  # positions of the reasons in the group
+
+    @property
+    def count(self) -> int:
+        """How many reasons there are of this kind."""
+        return len(self.members)
+
+
+def pattern_of(reason: str) -> str:
+    """The reason with # for every number."""
+    return _NUMBER.sub("#", reason[:_MAX_READ])[:_MAX_COMPARED]
+
+
+def grouped(reasons: Iterable[str]) -> list[ReasonGroup]:
+    """Groups of reasons that differ only in numbers, the most frequent first, then in the order they were seen."""
+    patterns: dict[str, str] = {}  # of each text: most repeat
+    members: dict[str, list[int]] = {}
+    first: dict[str, str] = {}
+    for i, reason in enumerate(reasons):
+        pattern = patterns.get(reason)
+        if pattern is None:
+            pattern = patterns[reason] = pattern_of(reason)
+        if pattern not in members:
+            members[pattern], first[pattern] = [], reason
+        members[pattern].append(i)
+    found = [ReasonGroup(first[pattern], pattern, tuple(places)) for pattern, places in members.items()]
+    return sorted(found, key=lambda group: -group.count)
+
+
+def summary(reasons: Iterable[str], most: int = 3, width: int = 120) -> str:
+    """The most frequent kinds in one line, each with an example and its count."""
+    groups = grouped(reasons)
+    parts = []
+    for group in groups[:most]:
+        text = " ".join(group.text.split())
+        text = text if len(text) <= width else text[: width - 1] + "…"
+        parts.append(f"{text} ({group.count})")
+    if len(groups) > most:
+        parts.append(f"{len(groups) - most} other kinds")
+    return "; ".join(parts)
