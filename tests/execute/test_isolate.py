@@ -328,6 +328,27 @@ def test_an_interrupt_is_for_the_program_and_ends_its_evaluation(tmp_path, pids_
     assert "interrupted" not in (tmp_path / "pids").read_text()
 
 
+@LINUX
+def test_a_machine_without_descriptors_left_is_told_from_a_failure_of_the_point():
+    text = """
+        import os, resource
+        from types import SimpleNamespace
+        from surefoot.execute.isolate import isolated
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        limits = SimpleNamespace(in_process=True, timeout_s=60.0, memory_limit_mb=None)
+        def outcome_with(limit):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (limit, hard))
+            outcome = prepared.call(2.0)
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+            return outcome
+        in_use = max(map(int, os.listdir("/proc/self/fd"))) + 1
+        resource.setrlimit(resource.RLIMIT_NOFILE, (in_use, hard))
+        with isolated(lambda x: x, limits) as prepared:
+            print(outcome_with(in_use).machine, outcome_with(soft).value, outcome_with(in_use).value)
+    """
+    assert output(text).split() == ["True", "2.0", "2.0"]
+
+
 # --- several at once
 
 
