@@ -6,7 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from surefoot import minimize
+from surefoot.cli.report import warnings_of
 from surefoot.inference.result import Inference
+from surefoot.reports.optimization import report as page_of
 
 pytest.importorskip("matplotlib")
 
@@ -45,6 +48,16 @@ def test_a_study_is_reported_under_its_name(folder: Path, read) -> None:
     reading = read((folder / "beam.html").read_text())
     assert reading.text("h1") == "beam"
     assert "ArithmeticError: diverged" in reading.text("td")
+
+
+def test_random_points_of_a_study_that_looks_healthy_are_said_first(folder: Path, read) -> None:
+    rows = [{"number": i, "fallback": "matrix not finite" if i in (3, 5) else ""} for i in range(8)]
+    (warning,) = warnings_of(rows)
+    assert warning.startswith("2 of 8 evaluations are random points")
+    assert "(evaluation 3: matrix not finite)" in warning
+    page = page_of(minimize(lambda x: x[0], [(0.0, 1.0)], n_evals=3), "Random", [warning])
+    assert "Warning. 2 of 8 evaluations" in read(page).text("aside")
+    assert warnings_of([{"number": 0}]) == []
 
 
 def test_the_report_goes_where_it_is_told(folder: Path, read) -> None:

@@ -67,5 +67,6 @@ def main() -> None:
     try:
         app()
     except SurefootError as error:
-        Console(stderr=True).print(f"[red]error:[/red] {escape(str(error))}", highlight=False)
+        # not folded: what to try is often a command to copy
+        Console(stderr=True).print(f"[red]error:[/red] {escape(str(error))}", highlight=False, soft_wrap=True)
         raise SystemExit(2) from None

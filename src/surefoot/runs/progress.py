@@ -95,9 +95,10 @@ def _duration(seconds: float) -> str:
 
 def final_table(result: Result, name: str, n_evals: int) -> Table:
     """What came of it."""
-    n = result.nfev
-    counted = f"{n} of {n_evals} evaluations" if n <= n_evals else f"{n} evaluations, {n_evals} asked for"
-    table = Table(title=f"{name}: {counted}", show_header=False, title_justify="left")
+    of = f"{result.nfev} of {n_evals} evaluations"
+    if result.nfev > n_evals:  # late results, or a budget that was lowered
+        of = f"{result.nfev} evaluations, more than the {n_evals} asked for"
+    table = Table(title=f"{name}: {of}", show_header=False, title_justify="left")
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
     if result.success:
