@@ -3,6 +3,7 @@
 Packages are hidden from a fresh interpreter: `import` then fails as if they were not installed.
 """
 
+import re
 import subprocess
 import sys
 import tomllib
@@ -33,6 +34,21 @@ def test_all_and_dev_hold_what_studies_need() -> None:
     extras = PYPROJECT["optional-dependencies"]
     assert "run" in extras["all"][0].split("[")[1].rstrip("]").split(",")
     assert "surefoot[all]" in extras["dev"]
+
+
+def test_every_extra_that_the_readme_and_errors_name_exists() -> None:
+    root = Path(__file__).parents[1]
+    texts = [(root / "README.md").read_text(), *(path.read_text() for path in (root / "src").rglob("*.py"))]
+    named = {
+        name
+        for text in texts
+        for group in re.findall(r"(?:surefoot|'\.)\[([a-z,]+)\]'", text)
+        for name in group.split(",")
+    }
+    table = re.findall(r"^\| (`[a-z]+`(?:, `[a-z]+`)*) \|", texts[0], re.MULTILINE)
+    named |= {name.strip("` ") for row in table for name in row.split(",")}
+    assert {"run", "plots", "cli", "dashboard", "torch"} <= named
+    assert named <= set(PYPROJECT["optional-dependencies"])
 
 
 def test_minimize_needs_no_extra_and_still_shows_how_far_it_is() -> None:
