@@ -7,12 +7,17 @@ import signal
 import subprocess
 import sys
 import time
+import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from optuna.distributions import FloatDistribution
 from typer.testing import CliRunner
+
+from surefoot.integrations.optuna_history import FALLBACK
+from surefoot.runs.storage import load_study, opened
 
 SUREFOOT = str(Path(sys.executable).parent / "surefoot")
 PROBLEM = """
@@ -65,6 +70,23 @@ def test_a_run_from_the_dry_run_to_the_export(folder):
     assert "hello" in invoke("show", folder / "p.db", "--trial", "2")
     assert invoke("export", folder / "p.db").startswith("number,status,value,x,duration_s,reason")
     assert "5 trials" in invoke("export", folder / "p.db", "-o", folder / "t.json")
+
+
+def test_forgotten_evaluations_and_random_points_are_listed(folder):
+    invoke("run", folder / "p.toml")
+    assert "forgotten" not in invoke("list", folder / "p.db")
+    assert invoke("forget", folder / "p.toml", "1", "3-4").strip() == "forgotten: 1, 3-4"
+    assert "forgotten" in invoke("list", folder / "p.db")
+    assert "forgotten" in invoke("export", folder / "p.db")
+    assert invoke("forget", folder / "p.toml", "0-4", "--undo").strip() == "counted again: 1, 3-4"
+    assert invoke("forget", folder / "p.toml", "0-4", "--undo").strip() == "no trial changed"
+    with opened(folder / "p.db", write=True) as storage:
+        study = load_study(storage)
+        trial = study.ask({"x": FloatDistribution(-1.0, 2.0)})
+        trial.set_user_attr(FALLBACK, "ArithmeticError: a defect")
+        study.tell(trial, 1.0)
+    assert "p: 1 evaluations at random points because no suggestion could be made" in invoke("list", folder / "p.db")
+    assert "ArithmeticError: a defect" in invoke("export", folder / "p.db")
 
 
 def test_mistakes_end_in_one_line(folder):
@@ -128,6 +150,10 @@ def test_the_dashboard_listens_on_loopback_and_shows_the_study(folder):
             listening = [line.split()[1] for line in sockets.read_text().splitlines() if f":{port:04X} 0" in line]
             assert listening == [f"0100007F:{port:04X}"]
         assert b"<html" in urllib.request.urlopen(address, timeout=10).read()
+        rebound = urllib.request.Request(address, headers={"Host": "evil.example"})
+        with pytest.raises(urllib.error.HTTPError, match="403") as refused:
+            urllib.request.urlopen(rebound, timeout=10)
+        refused.value.close()
         studies = urllib.request.urlopen(address.replace("/dashboard", "/api/studies"), timeout=10).read()
         assert b'"study_name":"p"' in studies.replace(b" ", b"")
 

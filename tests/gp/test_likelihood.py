@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from surefoot.gp import likelihood
 from surefoot.gp.kernels import KERNELS
 from surefoot.gp.likelihood import make_data, negative_log_likelihood, select_runs
 
@@ -115,3 +116,16 @@ def test_the_value_is_the_same_with_and_without_gradient(kernel, make_set):
     with_gradient, _ = negative_log_likelihood(theta, data, kernel)
     without, _ = negative_log_likelihood(theta, data, kernel, gradient=False)
     np.testing.assert_array_equal(with_gradient, without)
+
+
+def test_differences_made_one_by_one_give_the_likelihood_of_those_kept(monkeypatch) -> None:
+    rng = np.random.default_rng(0)
+    X, y, theta = rng.random((2, 15, 3)), rng.standard_normal((2, 15)), np.log(rng.uniform(0.1, 1.0, (2, 4, 4)))
+    kept = negative_log_likelihood(theta, make_data(X, y), KERNELS["se"])
+    monkeypatch.setattr(likelihood, "MOST_DIFFERENCES", 0)
+    data = make_data(X, y)
+    made = negative_log_likelihood(theta, data, KERNELS["se"])
+    assert "sq_diff" not in data.__dict__
+    assert "sq_diff" not in select_runs(data, np.asarray([1])).__dict__
+    for a, b in zip(made, kept, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-10)

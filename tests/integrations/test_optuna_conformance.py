@@ -5,11 +5,11 @@ from optuna.testing.pytest_samplers import BasicSamplerTestCase, RelativeSampler
 
 from surefoot.integrations.optuna import SurefootSampler
 
-# small finite spaces are exhausted in some of them, and the sampler says so
-pytestmark = pytest.mark.filterwarnings("ignore:a random point instead of a suggestion")
+# small finite spaces are exhausted in some of them; the sampler says so, and they want it to go on
+pytestmark = pytest.mark.filterwarnings("ignore:every point has been evaluated")
 
 
 class TestConformance(BasicSamplerTestCase, RelativeSamplerTestCase, SingleOnlySamplerTestCase):
     @pytest.fixture
     def sampler(self):
-        return lambda: SurefootSampler(n_init=2)
+        return lambda: SurefootSampler(n_init=2, when_exhausted="repeat")

@@ -2,6 +2,8 @@
 
 import contextlib
 import math
+import pickle
+import time
 import warnings
 
 import numpy as np
@@ -13,7 +15,7 @@ from optuna.trial import TrialState
 import surefoot
 from surefoot.errors import InvalidInputError, SurefootWarning, UnknownNameError
 from surefoot.integrations.optuna import REASON, SurefootSampler, guarded, result_of
-from surefoot.integrations.optuna_history import SUGGESTION, VOID, common_space, runs_of
+from surefoot.integrations.optuna_history import FORGOTTEN, SUGGESTION, VOID, common_space, fallbacks_of, runs_of
 from surefoot.runs.storage import close_storage, open_storage
 
 BRANIN = surefoot.problems.get("BRA")
@@ -225,11 +227,78 @@ def test_a_conditional_space_falls_back_to_the_common_part():
     assert set(study.trials[-1].system_attrs[SUGGESTION]["params"]) == {"a"}
 
 
-def test_an_exhausted_space_warns_and_goes_on():
+def test_an_exhausted_space_is_said_once_and_ends_the_study():
     study = optuna.create_study(sampler=SurefootSampler())
-    with pytest.warns(SurefootWarning, match="all 3 have been"):
-        study.optimize(lambda t: t.suggest_int("a", 0, 2), n_trials=6)
-    assert len(study.trials) == 6
+    with pytest.warns(SurefootWarning, match="all 3 have been") as told:
+        study.optimize(lambda t: t.suggest_int("a", 0, 2), n_trials=50)
+    assert len(told) == 1
+    assert len(study.trials) == 4
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert study.ask({"a": IntDistribution(0, 2)}).params["a"] in (0, 1, 2)  # asked for, it repeats a point
+
+
+def test_an_exhausted_space_is_repeated_where_values_are_noisy():
+    rng = np.random.default_rng(0)
+    study = optuna.create_study(sampler=SurefootSampler(noise=1.0))
+    study.optimize(lambda t: t.suggest_int("a", 0, 2) + rng.normal(), n_trials=9)
+    assert len(study.trials) == 9
+
+
+def test_a_random_point_in_place_of_a_suggestion_is_counted_and_shown(monkeypatch):
+    study = optuna.create_study(sampler=SurefootSampler(SPACE, n_init=2))
+    study.optimize(branin, n_trials=3)
+
+    def broken(*_):
+        raise ArithmeticError("a defect of the engine")
+
+    monkeypatch.setattr("surefoot.integrations.optuna.suggest", broken)
+    with pytest.warns(SurefootWarning, match="a random point instead of a suggestion: ArithmeticError: a defect"):
+        study.optimize(branin, n_trials=2)
+    assert fallbacks_of(study.trials).keys() == {3, 4}
+    assert "2 at random points" in result_of(study).message
+
+
+@pytest.mark.parametrize("n_init", [2, 40])
+def test_threads_of_one_study_get_different_points(n_init):
+    def slow(trial):
+        value = branin(trial)
+        time.sleep(0.01)
+        return value
+
+    study = optuna.create_study(sampler=SurefootSampler(SPACE, n_init=n_init))
+    study.optimize(slow, n_trials=5)
+    study.optimize(slow, n_trials=24, n_jobs=4)
+    points = [tuple(t.params.values()) for t in study.trials]
+    gaps = [np.abs(np.subtract(p, q)).max() for i, p in enumerate(points) for q in points[:i]]
+    assert min(gaps) > 1e-6
+
+
+def test_a_sampler_can_be_pickled_and_copied():
+    again = pickle.loads(pickle.dumps(SurefootSampler(SPACE, seed=4)))
+    study, other = (optuna.create_study(sampler=s) for s in (again, SurefootSampler(SPACE, seed=4)))
+    assert optimize(study, branin, 3) == optimize(other, branin, 3)
+
+
+def test_forgotten_trials_teach_nothing_and_the_design_begins_anew():
+    study = optuna.create_study(sampler=SurefootSampler(SPACE, n_init=4))
+    points = optimize(study, lambda t: branin(t) / 0, 5)
+    study.set_user_attr(FORGOTTEN, [0, 1, 2, 3, 4])
+    assert not result_of(study).nfev
+    assert optimize(study, branin, 4)[5:] == points[:4]
+
+
+@pytest.mark.parametrize("text", ["\ud800", "a\0b"])
+def test_a_reason_that_cannot_be_encoded_is_escaped(text):
+    def objective(trial):
+        branin(trial)
+        raise ValueError(text)
+
+    study = optuna.create_study(sampler=SurefootSampler(SPACE))
+    optimize(study, objective, 1)
+    reason = study.trials[0].user_attrs[REASON]
+    assert reason.encode()
+    assert "\0" not in reason
 
 
 def test_damaged_attributes_do_not_stop_a_study():

@@ -8,6 +8,7 @@ import sys
 import numpy as np
 import pytest
 from scipy.stats import mannwhitneyu
+
 from tools.arithmetics import arithmetics
 
 OTHERS = {name: environment for name, environment in arithmetics().items() if environment}

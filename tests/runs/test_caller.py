@@ -5,8 +5,9 @@ import os
 import pytest
 
 from surefoot.errors import InvalidInputError
-from surefoot.runs import evaluation, process
-from surefoot.runs.evaluation import evaluate_trial
+from surefoot.execute import caller
+from surefoot.runs import evaluation
+from surefoot.runs.evaluation import evaluate_trial, processes
 
 CODE = """
 import os, sys, time
@@ -71,13 +72,48 @@ def test_a_retry_is_by_the_name_of_the_exception(make_problem):
     finished = evaluate(problem, 3)
     evaluation.close()
     assert finished.evaluation.status == "transient"
-    assert finished.output["stdout"] == "call 1\ncall 2\n"
+    assert finished.output["stdout"] == "call 2\n"
+    assert (problem.evaluations_folder / "000000.try-1" / "stdout.txt").read_text() == "call 1\n"
 
 
 @pytest.mark.parametrize("code", ["import nowhere_at_all", "evaluate = 3", "x = 1", "import os; os._exit(3)"])
 def test_a_function_that_cannot_be_loaded_is_an_error(make_problem, code):
-    with pytest.raises(InvalidInputError, match=r"expected a function at 'function\.py:evaluate'"):
+    with pytest.raises(
+        InvalidInputError, match=r"expected a function at 'function\.py:evaluate'; got .*; try"
+    ) as caught:
         evaluate(make_problem(python=code), 10)
+    assert "got expected" not in str(caught.value)
+
+
+def test_an_import_without_end_is_an_error(make_problem, monkeypatch):
+    monkeypatch.setattr(caller, "LOAD_AT_LEAST_S", 0.5)
+    with pytest.raises(InvalidInputError, match=r"no end of its import after 0\.5 s"):
+        evaluate(make_problem(python="while True: pass", objective={"timeout_s": 0.1}), 10)
+
+
+def test_a_death_is_noticed_while_the_workers_of_a_pool_live_on(make_problem):
+    code = """
+import os, time
+from concurrent.futures import ProcessPoolExecutor
+def evaluate(x):
+    pool = ProcessPoolExecutor(2)
+    pool.submit(time.sleep, 600)
+    pool.submit(os.getpid).result()
+    os._exit(3)
+"""
+    assert "status 3" in evaluate(make_problem(python=code), 10).evaluation.reason
+
+
+@pytest.mark.parametrize("value", ["object()", "[1, 2]", "lambda: 0", "Odd()", "b'1' * 10**7"])
+def test_a_value_that_is_no_number_is_a_failure(make_problem, value):
+    code = f"""
+class Odd:
+    def __array__(self, *args, **kwargs): raise RuntimeError("no")
+def evaluate(x): return {value}
+"""
+    finished = evaluate(make_problem(python=code), 10).evaluation
+    evaluation.close()
+    assert (finished.status, bool(finished.reason)) == ("failed", True)
 
 
 def test_it_runs_beside_the_problem_file(make_problem, tmp_path):
@@ -90,10 +126,10 @@ def test_it_runs_beside_the_problem_file(make_problem, tmp_path):
 
 
 def test_nothing_is_started_while_a_run_stops_and_again_after_it(problem):
-    process.stop_all()
+    processes.stop_all()
     try:
         with pytest.raises(OSError, match="stopped"):
             evaluate(problem, 0.0)
     finally:
-        process.allow()
+        processes.allow()
     assert evaluate(problem, 0.0).evaluation.ok

@@ -8,10 +8,22 @@ import optuna
 import pytest
 from optuna.distributions import FloatDistribution
 from optuna.trial import TrialState
+from sqlalchemy import event
 
 from surefoot.integrations.optuna import SurefootSampler
-from surefoot.integrations.optuna_history import TRANSIENT, is_void
-from surefoot.runs.claims import OWNER, RETRY, Claims, myself
+from surefoot.integrations.optuna_history import (
+    OUTPUT,
+    REASON,
+    REPEATED,
+    TRANSIENT,
+    is_void,
+    trials_of,
+    was_evaluated,
+)
+from surefoot.runs.claims import OWNER, RETRY, Claims
+from surefoot.runs.ends import end_trial
+from surefoot.runs.heart import Heart
+from surefoot.runs.owners import myself
 from surefoot.runs.storage import close_storage, open_storage
 
 SPACE = {"a": FloatDistribution(0.0, 1.0)}
@@ -93,9 +105,11 @@ def test_a_point_that_loses_its_worker_twice_is_not_tried_a_third_time(study):
 def test_a_silent_worker_elsewhere_is_given_up_after_a_while(study):
     elsewhere(study).claim()
     observer = claims(study, heartbeat_s=0.05)
-    assert observer.recover() == []
-    time.sleep(0.5)
-    assert observer.recover() == ["trial 0 lost its worker; queued again"]
+    done: list[str] = []
+    while not done:
+        done = observer.recover()
+        time.sleep(0.02)
+    assert done == ["trial 0 lost its worker; queued again"]
 
 
 def test_a_worker_elsewhere_that_shows_life_keeps_its_trial(study):
@@ -105,7 +119,7 @@ def test_a_worker_elsewhere_that_shows_life_keeps_its_trial(study):
     for _ in range(12):
         assert observer.recover() == []
         time.sleep(0.05)
-        other.beat_if_due()
+        other.beat()
 
 
 def test_a_live_process_of_this_machine_keeps_its_trial(study):
@@ -115,9 +129,9 @@ def test_a_live_process_of_this_machine_keeps_its_trial(study):
 
 
 def _started_of(pid):
-    from surefoot.runs.claims import _started
+    from surefoot.runs.owners import started
 
-    return _started(pid)
+    return started(pid)
 
 
 def test_two_observers_queue_a_lost_trial_once(study):
@@ -148,3 +162,143 @@ def test_release_gives_the_point_to_the_next(study):
     trial = worker.claim()
     worker.release(trial.number, "interrupted", again=True)
     assert worker.claim().params == trial.params
+
+
+OUTCOME = {OUTPUT: {"duration_s": 1.0}}
+
+
+def given_up(study, worker):
+    """A trial that `worker` claimed and that an observer gave up, and the observer."""
+    trial = worker.claim()
+    observer = claims(study, n_evals=worker.n_evals, heartbeat_s=0.02)
+    while not observer.recover():
+        time.sleep(0.01)
+    return trial, observer
+
+
+def evaluated(study):
+    return {t.number: t.value for t in trials_of(study) if was_evaluated(t)}
+
+
+def test_the_silence_of_others_is_not_counted_while_the_observer_cannot_read(study):
+    other = elsewhere(study, heartbeat_s=0.1)
+    other.claim()
+    observer = claims(study, heartbeat_s=0.1)
+    assert observer.recover() == []
+    time.sleep(1.0)  # an outage for both: ten heartbeats
+    assert observer.recover() == []  # the first look after it
+    other.beat()
+    assert observer.recover() == []
+    assert states(study) == ["RUNNING"]
+
+
+def test_a_late_result_ends_the_trial_that_waits_in_its_place(study):
+    late = elsewhere(study, n_evals=1)
+    trial, _ = given_up(study, late)
+    assert "counts as trial 1" in late.end(trial.number, trial.params, 7.0, OUTCOME)
+    assert evaluated(study) == {1: 7.0}
+    assert states(study) == ["FAIL", "COMPLETE"]
+    assert trials_of(study)[1].params == trial.params
+    assert claims(study, n_evals=1).claim() is None
+
+
+def test_a_late_result_ends_the_trial_that_is_evaluated_again_and_the_second_result_is_kept(study):
+    late = elsewhere(study, n_evals=1)
+    trial, observer = given_up(study, late)
+    again = observer.claim()
+    assert again.params == trial.params
+    late.end(trial.number, trial.params, 7.0, OUTCOME)
+    note = observer.end(again.number, again.params, 8.0, {OUTPUT: {"duration_s": 2.0}})
+    assert "kept, not counted" in note
+    assert evaluated(study) == {1: 7.0}
+    last = trials_of(study)[-1]
+    assert (last.value, last.params, last.user_attrs[REPEATED]) == (8.0, trial.params, 1)
+
+
+def test_a_late_result_of_a_point_that_has_its_result_is_kept_and_not_counted(study):
+    late = elsewhere(study, n_evals=1)
+    trial, observer = given_up(study, late)
+    again = observer.claim()
+    assert observer.end(again.number, again.params, 7.0, OUTCOME) == ""
+    late.end(trial.number, trial.params, None, {OUTPUT: {"duration_s": 2.0}, REASON: "diverged"})
+    assert evaluated(study) == {1: 7.0}
+    assert trials_of(study)[-1].user_attrs[REASON] == "diverged"
+
+
+def test_a_late_result_counts_if_its_point_was_lost_for_good(study):
+    late = elsewhere(study, n_evals=2)
+    trial, _ = given_up(study, late)
+    end_trial(study, trials_of(study)[1]._trial_id, TrialState.FAIL, attributes={TRANSIENT: "lost again"})
+    late.end(trial.number, trial.params, 7.0, OUTCOME)
+    assert evaluated(study)[2] == 7.0
+
+
+def test_a_late_result_that_is_reported_twice_counts_once(study):
+    late = elsewhere(study, n_evals=1)
+    trial, _ = given_up(study, late)
+    late.end(trial.number, trial.params, 7.0, OUTCOME)
+    assert late.end(trial.number, trial.params, 7.0, OUTCOME) == ""  # the answer to the first report was lost
+    assert len(trials_of(study)) == 2
+
+
+def test_a_trial_that_was_given_up_can_be_released(study):
+    late = elsewhere(study, n_evals=1)
+    trial, _ = given_up(study, late)
+    late.beat()
+    assert late.held == {}
+    late.release(trial.number, "not evaluated: no space left", again=True)
+    assert states(study) == ["FAIL", "WAITING"]
+
+
+def test_a_worker_that_waits_for_its_turn_can_be_stopped(study):
+    before = optuna.create_trial(state=TrialState.RUNNING, system_attrs={OWNER: {**myself(), "machine": "elsewhere"}})
+    study._storage.create_new_trial(study._study_id, template_trial=before)
+    asked = []
+    worker = claims(study, heartbeat_s=1000.0)
+    assert worker.claim(lambda: bool(asked.append(1)) or len(asked) > 3) is None
+    assert states(study) == ["RUNNING", "FAIL"]
+    assert worker.held == {}
+
+
+def _dies_at_the_end_of_a_trial(study, when):
+    worker = claims(study)
+    trial = worker.claim()
+    connection = study._storage._backend.engine
+    statements = []
+
+    @event.listens_for(connection, "before_cursor_execute")
+    def count(*_):
+        statements.append(1)
+        if len(statements) == when:
+            os._exit(9)
+
+    worker.end(trial.number, trial.params, None, {OUTPUT: {"duration_s": 1.0}, REASON: "diverged"})
+    os._exit(0)
+
+
+def test_a_worker_killed_at_any_statement_of_an_end_leaves_a_trial_that_counts_or_is_queued_again(tmp_path):
+    for when in range(1, 30):
+        storage = open_storage(tmp_path / f"{when}.db", create=True)
+        study = optuna.create_study(storage=storage, study_name="s", sampler=SurefootSampler(SPACE))
+        context = multiprocessing.get_context("fork")
+        process = context.Process(target=_dies_at_the_end_of_a_trial, args=(study, when))
+        process.start()
+        process.join()
+        claims(study).recover()
+        waiting = sum(t.state == TrialState.WAITING for t in trials_of(study))
+        assert len(evaluated(study)) + waiting == 1
+        close_storage(storage)
+        if process.exitcode == 0:
+            return
+    raise AssertionError("an end of more than 30 statements")
+
+
+def test_the_heart_beats_while_the_main_thread_is_busy(study):
+    worker, observer = elsewhere(study, heartbeat_s=0.1), claims(study, heartbeat_s=0.5)
+    worker.claim()
+    with Heart(worker):
+        beats = set()
+        while len(beats) < 5:
+            beats.add(trials_of(study)[0].system_attrs[OWNER]["beat"])
+            assert observer.recover() == []
+            time.sleep(0.02)

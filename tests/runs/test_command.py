@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from surefoot.errors import InvalidInputError
+from surefoot.runs import reading
 from surefoot.runs.evaluation import evaluate_trial
 
 POINT = {"a": 1.5, "b": 2.0}
@@ -24,8 +25,17 @@ def test_the_value_is_the_last_line(make_problem):
     assert evaluate(problem).y == 3.5
 
 
-def test_a_value_as_fortran_writes_it(make_problem):
-    assert evaluate(make_problem("print('  0.15D+03 ')")).y == 150.0
+@pytest.mark.parametrize(
+    ("written", "value"),
+    [("  0.15D+03 ", 150.0), ("1.5+100", 1.5e100), ("-.25-101", -0.25e-101), ("2.Q0", 2.0), ("1.5E+3", 1500.0)],
+)
+def test_a_value_as_fortran_writes_it(make_problem, written, value):
+    assert evaluate(make_problem(f"print({written!r})")).y == value
+
+
+@pytest.mark.parametrize("written", ["2020-10-100", "1+100", "1.5+10", "1.5 +100", "0x1p3", "1.5D"])
+def test_what_only_looks_like_a_value_of_fortran_is_none(make_problem, written):
+    assert "is not a number" in evaluate(make_problem(f"print({written!r})")).reason
 
 
 def test_the_value_is_the_last_match_of_a_regular_expression(make_problem):
@@ -39,9 +49,96 @@ def test_the_value_is_a_key_of_a_json_file_in_the_working_directory(make_problem
     assert evaluate(make_problem(code, objective={"value": value})).y == 4.5
 
 
+def test_a_regular_expression_finds_a_value_long_before_the_end(make_problem):
+    code = "print('loss = 1.5')\nfor _ in range(3 * 2**20 // 64): print('.' * 63)"
+    assert evaluate(make_problem(code, objective={"value": {"regex": r"loss = (\S+)"}})).y == 1.5
+
+
+def test_a_regular_expression_that_backtracks_for_ever_is_stopped(make_problem, monkeypatch):
+    monkeypatch.setattr(reading, "_MATCH_AT_LEAST_S", 0.5)
+    objective = {"timeout_s": 0.2, "value": {"regex": r"(a+)+$"}}
+    code = "print('a' * 60 + 'b')"
+    while (reason := evaluate(make_problem(code, objective=objective)).reason).startswith("timeout"):
+        objective["timeout_s"] *= 2  # on a busy machine the command itself may take longer
+    assert "had not been matched" in reason
+
+
+def test_nothing_of_an_earlier_attempt_is_read(make_problem, tmp_path):
+    code = f"""
+import os, sys
+first = not os.path.exists({str(tmp_path / "again")!r})
+open({str(tmp_path / "again")!r}, "w")
+if first:
+    open("out.json", "w").write('{{"v": 1}}')
+    sys.exit(75)
+"""
+    problem = make_problem(code, objective={"retry_on": [75], "value": {"json": "out.json", "key": "v"}})
+    assert "FileNotFoundError" in evaluate(problem).reason
+    assert (problem.evaluations_folder / "000000.try-1" / "out.json").exists()
+
+
+def test_a_timeout_longer_than_poll_can_wait(make_problem):
+    assert evaluate(make_problem("print(1)", objective={"timeout_s": 1e12})).y == 1.0
+
+
+def test_a_result_that_is_a_pipe_is_no_value(make_problem):
+    json_value = {"value": {"json": "out", "key": "v"}}
+    assert "not a regular file" in evaluate(make_problem("import os; os.mkfifo('out')", objective=json_value)).reason
+    replaced = "import os; print(1); os.remove('stdout.txt'); os.mkfifo('stdout.txt')"
+    assert evaluate(make_problem(replaced)).reason == "no value: nothing on stdout"
+    regex_value = {"value": {"regex": "1"}}
+    assert evaluate(make_problem(replaced, objective=regex_value)).reason == "no value: nothing on stdout"
+
+
+@pytest.mark.parametrize(
+    "value", [{}, {"value": {"regex": "(.)"}}, {"value": {"json": "out.json", "key": "v"}}], ids=str
+)
+def test_a_command_that_deletes_its_folder_has_failed(make_problem, value):
+    code = "import os, shutil; print(1); shutil.rmtree(os.getcwd())"
+    finished = evaluate_trial(make_problem(code, objective=value), 0, POINT)
+    assert finished.evaluation.status == "failed"
+    assert finished.evaluation.reason.startswith("no value")
+    assert finished.output["stdout"] == ""
+
+
+def test_a_reason_is_text_that_can_be_stored(make_problem):
+    code = "import sys; sys.stderr.buffer.write(b'\\xed\\xb2\\x80\\xff\\0 bad'); sys.exit(1)"
+    reason = evaluate(make_problem(code)).reason
+    assert reason.encode().decode() == reason
+    assert "\0" not in reason
+
+
+def test_arguments_that_are_too_long_are_the_failure_of_the_point(make_problem):
+    problem = make_problem("print(1)", parameters={"c": {"choices": ["x" * 99_000, "y"]}})
+    object.__setattr__(problem.objective, "command", (*problem.objective.command, *["{c}"] * 60))
+    assert "Argument list too long" in evaluate(problem, c="x" * 99_000).reason
+
+
+def test_folders_that_cannot_be_made_are_an_error_and_not_a_failure(make_problem):
+    problem = make_problem("print(1)")
+    problem.evaluations_folder.write_text("in the way")
+    with pytest.raises(InvalidInputError, match=r"(?s)expected a folder.*got.*try"):
+        evaluate(problem)
+
+
 @pytest.mark.parametrize(
     ("code", "options", "reason"),
     [
+        (
+            "open('o', 'w').write('[' * 100_000)",
+            {"value": {"json": "o", "key": "k"}},
+            "no value: 'k' of o (RecursionError",
+        ),
+        (
+            "open('o', 'w').write('[1' + '0' * 400 + ']')",
+            {"value": {"json": "o", "key": "0"}},
+            "no value: '0' of o (Over",
+        ),
+        (
+            "open('o', 'w').write('[' + '1' * 5000 + ']')",
+            {"value": {"json": "o", "key": "0"}},
+            "no value: '0' of o (Value",
+        ),
         ("print('nan')", {}, "the value was nan"),
         ("print('-inf')", {}, "the value was -inf"),
         ("pass", {}, "no value: nothing on stdout"),

@@ -2,11 +2,13 @@
 
 import random
 import time
+from pathlib import Path
 
 import pytest
 
 from surefoot.integrations.optuna_history import VOID
 from surefoot.runs.storage import load_study, opened
+from surefoot.runs.worker import run
 
 
 def checked(problem, ledger) -> int:
@@ -85,3 +87,28 @@ def test_the_simulator_dies_with_its_worker(make_problem, ledger, start_worker):
     worker.join()
     time.sleep(1.2)
     assert ledger.ends() == {}
+
+
+def test_a_simulator_behind_a_shell_dies_with_its_worker(make_problem, tmp_path, start_worker):
+    """Or its point would be evaluated a second time while the first evaluation goes on."""
+    wrapper, pids = tmp_path / "wrapper", tmp_path / "pids"
+    wrapper.write_text(f"#!/bin/sh\necho $$ >> {pids}\nsh -c 'echo $$ >> {pids}; sleep 600; :' | cat\n")
+    wrapper.chmod(0o755)
+    worker = start_worker(make_problem(objective={"command": ["./wrapper", "{a}", "{b}"]}, n_evals=2))
+    while not (pids.exists() and pids.read_text().count("\n") == 2):
+        time.sleep(0.01)
+    worker.kill()
+    worker.join()
+    deadline = time.monotonic() + 60.0
+    while (alive := [pid for pid in pids.read_text().split() if Path(f"/proc/{pid}").exists()]) and (
+        time.monotonic() < deadline
+    ):
+        time.sleep(0.02)
+    assert not alive
+
+
+def test_a_simulator_that_deletes_its_folder_is_run_once_at_each_point(make_problem, reporter):
+    code = "import os, shutil; print(1); shutil.rmtree(os.getcwd())"
+    result = run(make_problem(code, n_evals=3), reporter=reporter)
+    assert (result.nfev, result.n_failures) == (3, 3)
+    assert not any("trying again" in note for note in reporter.notes)

@@ -76,13 +76,13 @@ def test_every_kind_of_parameter(tmp_path):
         ('"stiffness"', '"a/b"', "can be a file name"),
         ("[parameters]", "[parameter]", "got 'parameter'"),
         ("low = 2.33, high = 3.0", "low = 2.33", "expected high for parameter 'xi'"),
-        ("low = 2.33, high = 3.0", "low = 3.0, high = 2.0", "expected low < high"),
+        ("low = 2.33, high = 3.0", "low = 3.0, high = 2.0", "try low = 2.0, high = 3.0"),
         ("low = 2.33, high = 3.0", "low = 2.33, high = 3.0, lgo = true", "got 'lgo'"),
-        ("low = 2.33, high = 3.0", "low = 0.0, high = 3.0, log = true", "positive lower bound"),
-        ("low = 2.33, high = 3.0", 'low = 2.33, high = 3.0, kind = "integer"', "integer bounds"),
+        ("low = 2.33, high = 3.0", "low = 0.0, high = 3.0, log = true", "expected low > 0"),
+        ("low = 2.33, high = 3.0", 'low = 2.33, high = 3.0, kind = "integer"', "an integer as low"),
         ("low = 2.33, high = 3.0", 'low = 2, high = 3, kind = "int"', "kind real or integer"),
         ("low = 2.33, high = 3.0", "low = 2.33, high = 3.0, step = 5.0", "positive step within the range"),
-        ("low = 2.33, high = 3.0", 'low = "a", high = 3.0', "a number for the lower bound"),
+        ("low = 2.33, high = 3.0", 'low = "a", high = 3.0', "a finite number as low"),
         ("low = 2.33, high = 3.0", 'choices = ["a"]', "two or more different"),
         ("low = 2.33, high = 3.0", 'choices = ["a", "a"]', "two or more different"),
         ('"{xi}"', '"{x}"', "placeholders among f_L, xi, here, folder, trial"),
@@ -101,12 +101,56 @@ def test_every_kind_of_parameter(tmp_path):
         ("timeout_s = 120", 'value = {json = "a"}', "{json, key}"),
         ("timeout_s = 120", "environment = {A = 1}", "table of texts"),
         ("n_evals = 30", "n_evals = ", "TOML file"),
+        ("n_evals = 30", "n_evals = " + "9" * 5000, "TOML file"),
+        ("n_evals = 30", "n_evals = 18446744073709551616", "64 bits"),
+        ("n_evals = 30", "max_failures = true", "0 for never"),
+        ("n_evals = 30", "noise = [1.0]", "a text or a number for noise"),
+        ("n_evals = 30", "noise = " + "[" * 20 + "]" * 20, "fewer levels"),
+        ("n_evals = 30", "noise = " + "[" * 50_000 + "]" * 50_000, "TOML file"),
+        ('"stiffness"', '"' + "s" * 201 + '"', "at most 200 bytes"),
+        ("low = 2.33, high = 3.0", "low = 0.0, high = 1e300, step = 1e-300", "positive step within the range"),
+        ("low = 2.33, high = 3.0", "low = nan, high = 3.0", "a finite number as low"),
+        ("low = 2.33, high = 3.0", r'choices = ["a\u0000", "b"]', "without NUL"),
+        ("low = 2.33, high = 3.0", "choices = [1.0, nan]", "two or more different"),
+        ('"{xi}"', '"{xi!r}"', "no conversion"),
+        ('"{xi}"', '"{xi:>99999}"', "fewer than 1000 characters"),
+        ('"{xi}"', r'"{xi}\u0000"', "without NUL"),
+        ('["true"', '["./' + "n" * 300 + '"', "no such program"),
+        ("timeout_s = 120", "timeout_s = inf", "positive number"),
+        ("timeout_s = 120", "environment = {'A=B' = 'c'}", "have no ="),
+        ("timeout_s = 120", "environment = {'' = 'c'}", "not empty"),
+        ("timeout_s = 120", r'environment = {A = "\u0000"}', "without NUL"),
+        ("timeout_s = 120", 'value = {regex = "a{99999999999}"}', "regular expression"),
+        ("timeout_s = 120", r'value = {json = "a\u0000", key = "k"}', "without NUL"),
     ],
 )
 def test_a_mistake_is_named(tmp_path, old, new, message):
     assert old in GOOD
     with pytest.raises(InvalidInputError, match=re.escape(message)):
         read(tmp_path, GOOD.replace(old, new))
+
+
+def test_every_choice_must_suit_its_format(tmp_path):
+    text = GOOD.replace("xi = {low = 2.33, high = 3.0}", 'xi = {choices = [1, "two"]}').replace("{xi}", "{xi:d}")
+    with pytest.raises(InvalidInputError, match="placeholders like"):
+        read(tmp_path, text)
+
+
+@pytest.mark.parametrize("more", ["", ", log = true", ', kind = "integer"', ", step = 1.0"])
+def test_a_parameter_with_equal_bounds_is_fixed(tmp_path, more):
+    problem = read(tmp_path, GOOD.replace("xi = {low = 2.33, high = 3.0}", f"xi = {{low = 2.0, high = 2.0{more}}}"))
+    assert problem.parameters["xi"].single()
+
+
+@pytest.mark.parametrize("name", ["nowhere.toml", "a\0b.toml", "n" * 300 + ".toml", "folder.toml"])
+def test_a_file_that_cannot_be_read_is_named(tmp_path, name):
+    (tmp_path / "folder.toml").mkdir()
+    with pytest.raises(InvalidInputError, match=r"(?s)expected.*got.*try"):
+        read_problem(tmp_path / name)
+
+
+def test_a_timeout_longer_than_poll_can_wait_is_kept(tmp_path):
+    assert read(tmp_path, GOOD.replace("timeout_s = 120", "timeout_s = 1e12")).objective.timeout_s == 1e12
 
 
 def test_an_unknown_policy_is_an_unknown_name(tmp_path):

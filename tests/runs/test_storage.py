@@ -1,5 +1,6 @@
 """Storages: which are understood, what is told if not, and that what was reported is on the disk."""
 
+import contextlib
 import os
 import shutil
 import sqlite3
@@ -7,9 +8,11 @@ import sqlite3
 import optuna
 import pytest
 
-from surefoot.errors import InvalidInputError
+from surefoot.errors import InvalidInputError, StorageLostError
+from surefoot.runs.dry_run import check
 from surefoot.runs.storage import (
     close_storage,
+    has_studies,
     load_study,
     make_durable,
     open_storage,
@@ -18,6 +21,8 @@ from surefoot.runs.storage import (
     shown_url,
     study_names,
 )
+from surefoot.runs.tables import study_rows
+from surefoot.runs.worker import run
 
 
 @pytest.mark.parametrize(
@@ -88,14 +93,14 @@ def test_a_truncated_log_loses_nothing_that_was_reported(tmp_path, keep):
         shutil.copy(tmp_path / name, tmp_path / "copy" / name)
     os.truncate(tmp_path / "copy" / "x.db-wal", min(keep, os.path.getsize(tmp_path / "x.db-wal")))
     close_storage(storage)
-    with opened(tmp_path / "copy" / "x.db") as found:
+    with opened(tmp_path / "copy" / "x.db", write=True) as found:
         again = load_study(found)
         assert [t.value for t in again.trials if t.state.is_finished()] == [0.0, 1.0, 2.0, 3.0, 4.0]
         again.tell(again.ask(), 5.0)
 
 
 def test_an_end_is_durable_even_while_a_reader_holds_the_log(tmp_path, monkeypatch):
-    monkeypatch.setattr("surefoot.runs.storage.BUSY_TIMEOUT_S", 0.05)
+    monkeypatch.setattr("surefoot.runs.sqlite_file.BUSY_TIMEOUT_S", 0.05)
     storage = open_storage(tmp_path / "x.db", create=True)
     study = optuna.create_study(storage=storage, study_name="s")
     reader = sqlite3.connect(tmp_path / "x.db")
@@ -105,3 +110,83 @@ def test_an_end_is_durable_even_while_a_reader_holds_the_log(tmp_path, monkeypat
     make_durable(storage)
     reader.close()
     close_storage(storage)
+
+
+SECRETS = [
+    "postgresql://u:s3cret@h:54x/d",  # a port that is no number
+    "postgresql://u:s3cret@h:54x/d?password=s3cret",
+    "postgresql:/u:s3cret@h/d",
+    "mysql://u:s3cret@h/d",
+    "postgresql://u@127.0.0.1:1/d?password=s3cret",  # nobody listens there
+    "postgresql://u:s3cret@127.0.0.1:1/d?sslpassword=s3cret",
+    "postgresql://u:a/b@s3cret@127.0.0.1:1/d",
+]
+
+
+@pytest.mark.parametrize("place", SECRETS)
+def test_no_password_is_shown_when_a_storage_cannot_be_opened(place, monkeypatch):
+    monkeypatch.setattr("surefoot.runs.storage._OPEN_TRIES", 1)
+    for attempt in (open_storage, has_studies):
+        with pytest.raises(InvalidInputError) as told:
+            attempt(place)
+        assert "s3cret" not in str(told.value)
+
+
+@pytest.fixture
+def foreign(tmp_path):
+    """A database of another program."""
+    path = tmp_path / "foreign.db"
+    with contextlib.closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("CREATE TABLE customers (name TEXT)")
+        connection.execute("INSERT INTO customers VALUES ('Ada')")
+    return path
+
+
+def test_a_database_of_another_program_is_not_touched(foreign, make_problem, reporter):
+    before = foreign.read_bytes()
+    for attempt in (
+        lambda: opened(foreign).__enter__(),
+        lambda: opened(foreign, write=True).__enter__(),
+        lambda: list(check(make_problem("print(1)"), str(foreign))),
+        lambda: run(make_problem("print(1)"), str(foreign), reporter=reporter),
+    ):
+        with pytest.raises(InvalidInputError, match=r"expected a database of studies; got .*customers"):
+            attempt()
+    assert foreign.read_bytes() == before
+    assert sorted(path.name for path in foreign.parent.iterdir()) == ["foreign.db", "program.py"]
+
+
+def test_reading_leaves_an_optuna_file_and_its_folder_as_they_are(tmp_path):
+    path = tmp_path / "plain.db"
+    plain = optuna.storages.RDBStorage(f"sqlite:///{path}")  # no WAL: Optuna's own way
+    optuna.create_study(storage=plain, study_name="t").optimize(lambda t: t.suggest_float("a", 0, 1), n_trials=2)
+    plain.engine.dispose()
+    before = path.read_bytes()
+    with opened(path) as storage:
+        assert study_rows(storage)[0]["finished"] == 2
+    assert path.read_bytes() == before
+    assert os.listdir(tmp_path) == ["plain.db"]
+
+
+def test_reading_a_finished_run_leaves_no_log_beside_it(make_problem, reporter):
+    problem = make_problem("print(1)", n_evals=1)
+    run(problem, reporter=reporter)
+    before = sorted(os.listdir(problem.folder))
+    with opened(problem.default_storage) as storage:
+        assert load_study(storage).trials
+    assert sorted(os.listdir(problem.folder)) == before
+
+
+def test_an_empty_file_is_no_storage_to_read_and_one_to_run_in(tmp_path, make_problem, reporter):
+    path = tmp_path / "empty.db"
+    path.touch()
+    with pytest.raises(InvalidInputError, match="no tables"), opened(path):
+        pass
+    assert any("to be made" in line for line in check(make_problem("print(1)"), str(path)))
+    assert run(make_problem("print(1)", n_evals=1), str(path), reporter=reporter).nfev == 1
+
+
+def test_what_was_opened_for_reading_cannot_be_written(tmp_path):
+    close_storage(open_storage(tmp_path / "x.db", create=True))
+    with pytest.raises(StorageLostError, match="readonly"), opened(tmp_path / "x.db") as storage:
+        optuna.create_study(storage=storage)

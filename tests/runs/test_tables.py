@@ -6,10 +6,12 @@ import json
 import sys
 
 import pytest
+from optuna.trial import TrialState
 
 from surefoot.errors import InvalidInputError, MissingExtraError
+from surefoot.integrations.optuna_history import REASON, result_of
 from surefoot.runs.figures import save_figures
-from surefoot.runs.storage import load_study, opened
+from surefoot.runs.storage import close_storage, load_study, open_storage, opened
 from surefoot.runs.tables import as_csv, find_trial, output_of, study_rows, trial_rows, write_rows
 from surefoot.runs.worker import run
 
@@ -80,10 +82,37 @@ def test_figures_are_saved_into_the_study(make_problem, reporter):
     code = "import sys; a, b = map(float, sys.argv[1:3])\nif a > 6: sys.exit(1)\nprint(a + b)"
     problem = make_problem(code, n_evals=10, n_init=10)
     run(problem, reporter=reporter)
-    with opened(problem.default_storage) as storage:
+    with opened(problem.default_storage, write=True) as storage:
         study = load_study(storage)
         assert save_figures(study)
         figures = get_plotly_graph_objects(study._storage.get_study_system_attrs(study._study_id))
     assert figures.keys() == {"surefoot-convergence", "surefoot-success"}
     assert all(json.loads(text)["data"] for text in figures.values())
     assert max(map(len, figures.values())) < 10 * 2045  # few rows in the storage
+
+
+def test_texts_that_a_spreadsheet_would_run_are_escaped_and_numbers_are_not(make_problem, reporter, tmp_path):
+    parameters = {"a": {"low": -5.0, "high": -1.0}, "b": {"choices": ["=cmd()", "@x"]}}
+    run(make_problem("import sys; sys.exit('+1+1')", parameters=parameters, n_evals=3), reporter=reporter)
+    with opened(tmp_path / "p.db") as storage:
+        rows = list(csv.DictReader(io.StringIO(as_csv(trial_rows(load_study(storage))))))
+    assert {row["b"] for row in rows} <= {"'=cmd()", "'@x"}
+    assert all(float(row["a"]) < 0 for row in rows)
+    assert as_csv([{"reason": "-1 is no mesh", "value": -1.0}]).splitlines()[1] == "'-1 is no mesh,-1.0"
+
+
+def test_a_reason_with_lone_surrogates_is_exported(make_problem, reporter, tmp_path):
+    code = "import os, sys; os.write(2, b'bad \\xff\\xed\\xa0\\x80 bytes'); sys.exit(1)"
+    problem = make_problem(code, n_evals=1)
+    run(problem, reporter=reporter)
+    storage = open_storage(problem.default_storage)
+    study = load_study(storage)
+    trial = study.ask()
+    trial.set_user_attr(REASON, "an older version wrote \ud800")
+    study.tell(trial, state=TrialState.FAIL)
+    rows = trial_rows(study)
+    for suffix in (".csv", ".json", ".parquet"):
+        write_rows(rows, tmp_path / f"t{suffix}")
+    assert as_csv(rows).encode()
+    assert result_of(study).history.evaluations[-1].reason.encode()
+    close_storage(storage)

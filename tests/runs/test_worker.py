@@ -143,7 +143,7 @@ def test_a_finite_space_ends_when_it_is_exhausted(make_problem, reporter):
 def test_an_enqueued_trial_is_evaluated_as_given(make_problem, reporter):
     problem = make_problem(BOWL, n_evals=4)
     run(make_problem(BOWL, n_evals=1), reporter=reporter)
-    with opened(problem.default_storage) as storage:
+    with opened(problem.default_storage, write=True) as storage:
         load_study(storage).enqueue_trial({"a": 3.0, "b": 2.0})
     assert run(problem, reporter=reporter).fun == 0.0
 

@@ -12,6 +12,7 @@ from surefoot.cli import inference as _inference  # noqa: F401 - adds its comman
 from surefoot.cli import pulmonary, study
 from surefoot.cli.dashboard import dashboard
 from surefoot.cli.export import export
+from surefoot.cli.forget import forget
 from surefoot.cli.list import list_studies
 from surefoot.cli.problems import problems
 from surefoot.cli.report import report
@@ -55,6 +56,7 @@ app.command()(run)
 app.command(name="list")(list_studies)
 app.command()(show)
 app.command()(export)
+app.command()(forget)
 app.command()(report)
 app.command()(dashboard)
 app.command()(problems)

@@ -26,7 +26,8 @@ def list_studies(storage: str = STORAGE) -> None:
         Console().print("no studies")
         return
     table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
-    columns = [name for name in rows[0] if name != "objective"]
+    rare = [name for name in ("forgotten", "fallbacks") if not any(row[name] for row in rows)]
+    columns = [name for name in rows[0] if name not in ("objective", *rare)]
     for name in columns:
         table.add_column(name, justify="left" if name in ("study", "direction") else "right")
     for row in rows:
@@ -34,3 +35,11 @@ def list_studies(storage: str = STORAGE) -> None:
             *("" if row[n] is None else f"{row[n]:.6g}" if n == "best" else escape(str(row[n])) for n in columns)
         )
     Console().print(table)
+    for row in rows:
+        if row["fallbacks"]:
+            Console().print(
+                f"{row['study']}: {row['fallbacks']} evaluations at random points because no suggestion could be made; "
+                "surefoot export tells which and why",
+                markup=False,
+                soft_wrap=True,
+            )

@@ -46,8 +46,8 @@ def run(
         if dask:
             from surefoot.runs.cluster import connect
 
-            client, executor, n_threads = connect(dask)
-            stack.callback(client.close)
+            _, executor, n_threads = connect(dask)
+            stack.callback(executor.shutdown)
             workers = workers or n_threads
         reporter = stack.enter_context(ConsoleReporter(console))
         result = run_problem(checked, place, workers=workers or 1, executor=executor, reporter=reporter)

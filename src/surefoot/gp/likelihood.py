@@ -21,6 +21,9 @@ from surefoot import backend
 from surefoot.backend import Array, clip, namespace
 from surefoot.gp.kernels import Kernel
 
+MOST_DIFFERENCES = (
+    2**26
+)  # of a run, kept between likelihoods (512 MB); with more, they are made input by input each time
 TINY_SCALE = 1e-20  # floor of s2 for standardized y: constant data have r = 0, and log 0 is no likelihood
 
 
@@ -38,6 +41,31 @@ class Data:
     def sq_diff(self) -> Array:
         """(x_i - x_j)^2 per input, (R, d, n*n): what every likelihood needs, made once, at the first."""
         return backend.sq_differences(self.X)
+
+    @property
+    def keeps_differences(self) -> bool:
+        """Whether `sq_diff` is used, or would be too large."""
+        return bool(self.X.shape[1] ** 2 * self.X.shape[2] <= MOST_DIFFERENCES)
+
+    def sq_distances(self, w: Array) -> Array:
+        """sum_i w_i (x_i - x'_i)^2 between all points, (R, S, n, n), for w (R, S, d)."""
+        xp = namespace(w)
+        n = self.X.shape[1]
+        if self.keeps_differences:
+            # One product per start, not one for all: its rounding then does not depend on how many starts still run.
+            return xp.reshape(w[:, :, None, :] @ self.sq_diff[:, None], (*w.shape[:2], n, n))
+        scaled = [self.X * xp.sqrt(w[:, s : s + 1]) for s in range(w.shape[1])]
+        return xp.stack([backend.sq_distances(x, x) for x in scaled], axis=1)
+
+    def sq_difference_sums(self, weight: Array) -> Array:
+        """sum_jk weight_jk (x_ji - x_ki)^2 for every input i, (R, S, d), for weight (R, S, n, n)."""
+        xp = namespace(weight)
+        R, S, n, _ = weight.shape
+        if self.keeps_differences:
+            return (self.sq_diff[:, None] @ xp.reshape(weight, (R, S, n * n, 1)))[..., 0]
+        one_input = (backend.sq_differences(self.X[..., i : i + 1])[:, None] for i in range(self.X.shape[2]))
+        columns = xp.reshape(weight, (R, S, n * n, 1))
+        return xp.concat([(differences @ columns)[..., 0] for differences in one_input], axis=-1)
 
 
 def make_data(X: Array, y: Array, mask: Array | None = None, noise_variance: Array | None = None) -> Data:
@@ -63,7 +91,8 @@ def select_runs(data: Data, runs: Array | None) -> Data:
         n_points=data.n_points[runs],
         noise_variance=None if data.noise_variance is None else data.noise_variance[runs],
     )
-    part.__dict__["sq_diff"] = data.sq_diff[runs]  # where cached_property keeps it
+    if data.keeps_differences:
+        part.__dict__["sq_diff"] = data.sq_diff[runs]  # where cached_property keeps it
     return part
 
 
@@ -98,13 +127,10 @@ def profile(data: Data, L_inv: Array, lam: Array) -> tuple[Array, Array, Array, 
 def negative_log_likelihood(theta: Array, data: Data, kernel: Kernel, gradient: bool = True) -> tuple[Array, Array]:
     """NLL (R, S) and its gradient (R, S, p); the gradient is not computed (zeros) when not wanted."""
     xp = namespace(theta)
-    R, S, p = theta.shape
-    n = data.y.shape[-1]
+    p, n = theta.shape[-1], data.y.shape[-1]
     w = xp.exp(-2.0 * theta[..., : p - 1])  # 1 / ell^2, (R, S, d)
     lam = xp.exp(theta[..., p - 1])  # (R, S)
-    # One product per start, not one for all: its rounding then does not depend on how many starts still run.
-    r2 = xp.reshape(w[:, :, None, :] @ data.sq_diff[:, None], (R, S, n, n))
-    C, slope = kernel.value_and_slope(r2)
+    C, slope = kernel.value_and_slope(data.sq_distances(w))
     L, ok = backend.cholesky(regularize(C, lam, data.mask))
     half_log_det = xp.sum(xp.log(xp.linalg.diagonal(L)), axis=-1)
     L_inv = backend.triangular_inverse(L)
@@ -133,7 +159,6 @@ def negative_log_likelihood(theta: Array, data: Data, kernel: Kernel, gradient: 
     if data.mask is not None:
         weight *= data.mask[:, None, :, None]
         weight *= data.mask[:, None, None, :]
-    sums = data.sq_diff[:, None] @ xp.reshape(weight, (R, S, n * n, 1))  # (R, S, d, 1)
-    d_ell = 2.0 * w * sums[..., 0]
+    d_ell = 2.0 * w * data.sq_difference_sums(weight)
     grad = xp.concat([d_ell, d_lam[..., None]], axis=-1)
     return nll, xp.where(xp.isfinite(nll)[..., None], grad, 0.0)

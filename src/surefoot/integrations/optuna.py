@@ -9,12 +9,14 @@ surefoot learns from those that carry the user attribute REASON; `guarded` sets 
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import threading
 import warnings
 import zlib
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 from optuna import TrialPruned
 from optuna.distributions import BaseDistribution
@@ -22,8 +24,10 @@ from optuna.samplers import BaseSampler
 from optuna.study import Study
 from optuna.trial import FrozenTrial, Trial
 
-from surefoot.errors import SurefootWarning
+from surefoot.errors import InvalidInputError, SpaceExhaustedError, SurefootWarning, described
 from surefoot.integrations.optuna_history import (
+    FALLBACK,
+    FORGOTTEN,
     REASON,
     SUGGESTION,
     TRANSIENT,
@@ -31,12 +35,15 @@ from surefoot.integrations.optuna_history import (
     result_of,
     runs_of,
     sign_of,
+    trials_of,
     warmth_of,
 )
-from surefoot.integrations.optuna_space import Distributions, engine_space, from_engine, without_single
+from surefoot.integrations.optuna_space import Distributions, engine_space, from_engine, to_engine, without_single
 from surefoot.numerics.designs import generator
 from surefoot.optimize.evaluate import as_evaluation
+from surefoot.optimize.history import Warmth
 from surefoot.optimize.optimizer import default_n_init
+from surefoot.optimize.parameters import Value
 from surefoot.optimize.settings import Settings
 from surefoot.optimize.suggest import suggest
 
@@ -50,10 +57,12 @@ class SurefootSampler(BaseSampler):
                   used, and the first trial is random. With it, a study in which everything failed so far works too.
     seed, n_init and all other settings (policy, kernel, noise, search, failures, min_success …) are those of `minimize`
     learn_from_all_failures  also from FAIL trials without a reason: only where no machine ever dies
+    when_exhausted  every point of a finite space has been evaluated, and repeating teaches nothing (no noise):
+                  "stop" ends `study.optimize`, "repeat" goes on with random ones of them; either is said once
 
     Suggestions depend on the study and (seed, trial number) alone: 50 trials are 25, a restart, and 25 more. Running
-    trials of other workers are pending points. Whatever the history, nothing is raised: it warns and falls back to
-    a random point.
+    trials of other workers are pending points; threads (n_jobs) wait for each other's suggestions. Whatever the
+    history, nothing is raised: it warns, falls back to a random point, and the trial says so (FALLBACK).
     """
 
     def __init__(
@@ -63,14 +72,27 @@ class SurefootSampler(BaseSampler):
         seed: int = 0,
         n_init: int | None = None,
         learn_from_all_failures: bool = False,
+        when_exhausted: Literal["stop", "repeat"] = "stop",
         **settings: Any,
     ) -> None:
         self._search_space = None if search_space is None else dict(search_space)
         self._n_init = n_init
         self._settings = Settings.of(seed=seed, n_init=1 if n_init is None else n_init, **settings)
         self._learn_from_all = bool(learn_from_all_failures)
+        if when_exhausted not in ("stop", "repeat"):
+            raise InvalidInputError(f"expected when_exhausted stop or repeat; got {when_exhausted!r}; try 'stop'")
+        self._stops = when_exhausted == "stop"
+        self._said_exhausted = False
+        self._lock = threading.Lock()
         if search_space is not None and without_single(search_space):
             engine_space(without_single(search_space))  # unusable distributions are refused now
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {key: value for key, value in self.__dict__.items() if key != "_lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._lock = threading.Lock()
 
     def infer_relative_search_space(self, study: Study, trial: FrozenTrial) -> dict[str, BaseDistribution]:
         """The explicit space, or what all finished trials share."""
@@ -86,19 +108,28 @@ class SurefootSampler(BaseSampler):
         sign = sign_of(study)
         if not search_space:
             return {}
-        trials = self._trials(study)
-        n_init = default_n_init(len(search_space)) if self._n_init is None else self._n_init
-        settings = replace(self._settings, n_init=n_init)
-        try:
-            space, runs = runs_of(trials, trial.number, search_space, sign, self._learn_from_all)
-            suggestion = suggest(space, runs, trial.number, settings, warmth_of(trials))
-            values = dict(zip(space.names, space.decode(suggestion.x[0]), strict=True))
-        except Exception as error:
-            self._cannot_suggest(error)
-            return {name: self.sample_independent(study, trial, name, d) for name, d in search_space.items()}
-        told = {"params": values, "warmth": suggestion.warmth.to_json()}
-        study._storage.set_trial_system_attr(trial._trial_id, SUGGESTION, told)
+        with self._lock:  # each suggestion sees those that were published before
+            trials = self._trials(study)
+            try:
+                values, warmth = self._suggest(trials, trial.number, search_space, sign)
+            except Exception as error:
+                self._cannot_suggest(study, trial, error)
+                drawn = {name: self.sample_independent(study, trial, name, d) for name, d in search_space.items()}
+                values = {name: to_engine(d, drawn[name]) for name, d in search_space.items()}
+                warmth = warmth_of(trials)
+            told = {"params": values, "warmth": warmth.to_json()}
+            study._storage.set_trial_system_attr(trial._trial_id, SUGGESTION, told)
         return {name: from_engine(d, values[name]) for name, d in search_space.items()}
+
+    def _suggest(
+        self, trials: list[FrozenTrial], me: int, search_space: Distributions, sign: float
+    ) -> tuple[dict[str, Value], Warmth]:
+        """The engine's values for trial number `me`, and where its searches ended."""
+        n_init = default_n_init(len(search_space)) if self._n_init is None else self._n_init
+        space, runs = runs_of(trials, me, search_space, sign, self._learn_from_all)
+        number = me - sum(FORGOTTEN in t.user_attrs and t.number < me for t in trials)  # the design begins anew
+        suggestion = suggest(space, runs, number, replace(self._settings, n_init=n_init), warmth_of(trials))
+        return dict(zip(space.names, space.decode(suggestion.x[0]), strict=True)), suggestion.warmth
 
     def sample_independent(
         self, study: Study, trial: FrozenTrial, param_name: str, param_distribution: BaseDistribution
@@ -112,10 +143,21 @@ class SurefootSampler(BaseSampler):
         return from_engine(param_distribution, space.decode(unit)[0])
 
     def _trials(self, study: Study) -> list[FrozenTrial]:
-        return study.get_trials(deepcopy=False)
+        return trials_of(study)
 
-    def _cannot_suggest(self, error: Exception) -> None:
-        warnings.warn(f"a random point instead of a suggestion: {error}", SurefootWarning, stacklevel=3)
+    def _cannot_suggest(self, study: Study, trial: FrozenTrial, error: Exception) -> None:
+        """Say that the point is random."""
+        if isinstance(error, SpaceExhaustedError):
+            if not self._said_exhausted:
+                warnings.warn(f"every point has been evaluated: {error}", SurefootWarning, stacklevel=3)
+            self._said_exhausted = True
+            if self._stops:
+                with contextlib.suppress(RuntimeError):  # asked for one by one: the caller decides how often
+                    study.stop()
+            return
+        told = described(error)
+        study._storage.set_trial_user_attr(trial._trial_id, FALLBACK, told)
+        warnings.warn(f"a random point instead of a suggestion: {told}", SurefootWarning, stacklevel=3)
 
 
 def guarded(
@@ -134,7 +176,7 @@ def guarded(
             raise
         except Exception as error:
             key = TRANSIENT if isinstance(error, transient) else REASON
-            trial.set_user_attr(key, f"{type(error).__name__}: {error}")
+            trial.set_user_attr(key, described(error))
             raise
         if not evaluation.ok:
             trial.set_user_attr(REASON, evaluation.reason)

@@ -7,12 +7,14 @@ What a trial teaches
     PRUNED with a finite intermediate value   an observation, no better than the median of the completed trials
     FAIL with the attribute REASON            a failure: where it happened is learned
     FAIL with the attribute VOID              nothing, it was not evaluated: lost with its worker, interrupted, surplus
+    any, if the study says it is FORGOTTEN    nothing, and it does not count: the user took it out
     any other FAIL                            nothing: a dead machine, a stale heartbeat, an untagged exception
     RUNNING, WAITING with known parameters    a pending point
 """
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Sequence
 from statistics import median
@@ -23,7 +25,7 @@ from optuna.distributions import BaseDistribution, json_to_distribution
 from optuna.study import Study, StudyDirection
 from optuna.trial import FrozenTrial, TrialState
 
-from surefoot.errors import InvalidInputError
+from surefoot.errors import InvalidInputError, encodable
 from surefoot.integrations.optuna_space import (
     Distributions,
     engine_space,
@@ -43,6 +45,10 @@ from surefoot.optimize.space import Space
 REASON = "surefoot:reason"  # user attribute of a trial: why it failed, if it would fail again
 TRANSIENT = "surefoot:transient"  # user attribute: why it failed, if it might not fail again
 VOID = "surefoot:void"  # user attribute: why it was not evaluated at all
+FALLBACK = "surefoot:fallback"  # user attribute: why its point is random: the engine failed where it must not
+FORGOTTEN = "surefoot:forgotten"  # user attribute of a study: the numbers of trials that count no more. A trial that
+# has ended cannot be changed, so it has the attribute only as `trials_of` reads it
+REPEATED = "surefoot:repeated"  # user attribute: the number of the trial that counts for this point; a second result
 OUTPUT = "surefoot:output"  # user attribute, of `surefoot run`: duration, where it ran, the ends of stdout and stderr
 SUGGESTION = "surefoot:suggestion"  # system attribute: the engine's values, published before they are evaluated, and
 # where the hyperparameter searches ended
@@ -85,8 +91,8 @@ def evaluation_of(
             return Evaluation(x, sign * max(sign * trial.value, sign * typical), reason="pruned", duration_s=duration)
         return Evaluation(x, math.nan, "transient", "pruned", duration)
     if REASON in trial.user_attrs:
-        return Evaluation(x, math.nan, "failed", str(trial.user_attrs[REASON]), duration)
-    reason = str(trial.user_attrs.get(TRANSIENT, "failed without a reason (a lost worker, an untagged exception)"))
+        return Evaluation(x, math.nan, "failed", reason_of(trial), duration)
+    reason = reason_of(trial) or "failed without a reason (a lost worker, an untagged exception)"
     return Evaluation(x, math.nan, "failed" if learn_from_all else "transient", reason, duration)
 
 
@@ -105,8 +111,33 @@ def typical_value(trials: Sequence[FrozenTrial]) -> float | None:
     return median(values) if values else None
 
 
+def reason_of(trial: FrozenTrial) -> str:
+    """Why it failed, or was not evaluated; empty if it says nothing."""
+    return encodable(str(next((trial.user_attrs[k] for k in (REASON, TRANSIENT, VOID) if k in trial.user_attrs), "")))
+
+
+def trials_of(study: Study) -> list[FrozenTrial]:
+    """All trials in the order of their numbers; those that the user took out carry FORGOTTEN. Not to be changed."""
+    trials = study.get_trials(deepcopy=False)
+    forgotten = forgotten_numbers(study)
+    return [_as_forgotten(trial) if trial.number in forgotten else trial for trial in trials]
+
+
+def forgotten_numbers(study: Study) -> frozenset[int]:
+    """The numbers of the trials that the user took out."""
+    return frozenset(study.user_attrs.get(FORGOTTEN) or ())
+
+
+def _as_forgotten(trial: FrozenTrial) -> FrozenTrial:
+    marked = copy.copy(trial)
+    marked.user_attrs = {**trial.user_attrs, FORGOTTEN: True}
+    return marked
+
+
 def is_void(trial: FrozenTrial) -> bool:
-    """Whether it ended without an evaluation. A result that came after all counts more than the mark."""
+    """Whether it counts for nothing: it ended without an evaluation, or is a repetition, or was taken out."""
+    if FORGOTTEN in trial.user_attrs or REPEATED in trial.user_attrs:
+        return True
     if trial.state != TrialState.FAIL or REASON in trial.user_attrs or TRANSIENT in trial.user_attrs:
         return False
     return VOID in trial.user_attrs
@@ -178,6 +209,11 @@ def warmth_of(trials: Sequence[FrozenTrial]) -> Warmth:
     return Warmth()
 
 
+def fallbacks_of(trials: Sequence[FrozenTrial]) -> dict[int, str]:
+    """The trials whose points are random because the engine failed, by number, and why."""
+    return {t.number: str(t.user_attrs[FALLBACK]) for t in trials if FALLBACK in t.user_attrs and not is_void(t)}
+
+
 def result_of(study: Study, *, settings: Settings | None = None) -> Result:
     """Everything a study knows, as `surefoot.minimize` returns it: `.history`, `.space`, `.model`, `.table()` …
 
@@ -185,11 +221,12 @@ def result_of(study: Study, *, settings: Settings | None = None) -> Result:
               of any other the parameters that all its trials share are taken
     settings  for the model (kernel, noise, failures …); default: those of the run, or surefoot's own
 
-    Evaluations are in the order of the trials' numbers. Trials that were never evaluated (VOID, RUNNING, WAITING) and
-    those outside the common space are left out. InvalidInputError if no parameter is known yet.
+    Evaluations are in the order of the trials' numbers. Trials that were never evaluated (VOID, RUNNING, WAITING), that
+    were forgotten, and those outside the common space are left out. The message tells how many points are random
+    because the engine failed. InvalidInputError if no parameter is known yet.
     """
     sign = sign_of(study)
-    trials = study.get_trials(deepcopy=False)
+    trials = trials_of(study)
     about: dict[str, Any] = study.user_attrs.get(STUDY) or {}
     stored = {name: json_to_distribution(text) for name, text in about.get("parameters", {}).items()}
     distributions = stored or without_single(common_space(trials))
@@ -214,5 +251,7 @@ def result_of(study: Study, *, settings: Settings | None = None) -> Result:
         for t in used
     ]  # fmt: skip
     message = f"study {study.study_name}: {len(evaluations)} evaluations"
+    if fallbacks := fallbacks_of(trials):
+        message += f", {len(fallbacks)} at random points because no suggestion could be made"
     history = History(tuple(evaluations), warmth_of(trials))
     return make_result(space, history, settings, sign, message, [t.number for t in used])

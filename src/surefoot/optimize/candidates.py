@@ -6,6 +6,7 @@ Shapes   R runs, D inputs; candidates (R, m, D).
 from __future__ import annotations
 
 import numpy as np
+from scipy.spatial.distance import cdist
 
 from surefoot.numerics.designs import Generators, kronecker
 from surefoot.optimize.space import Space
@@ -58,7 +59,7 @@ def any_new(space: Space, taken: np.ndarray, min_distance: float, rng: np.random
     tries = space.from_uniform(rng.random((256, space.d)))
     if len(taken) == 0:
         return np.asarray(tries[0])
-    distance = np.abs(tries[:, None, :] - taken[None]).max(axis=2).min(axis=1)
+    distance = cdist(tries, taken, "chebyshev").min(axis=1)
     best = int(np.argmax(distance))
     if distance[best] > min_distance:
         return np.asarray(tries[best])

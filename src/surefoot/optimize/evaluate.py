@@ -14,11 +14,18 @@ from typing import Any
 
 import numpy as np
 
-from surefoot.errors import InvalidInputError
+from surefoot.errors import InvalidInputError, as_reason, described, shown
+from surefoot.execute.isolate import Isolated, isolated
+from surefoot.execute.outcome import Outcome, exception_outcome
+from surefoot.optimize.checks import as_integer, is_a, plain_number
+from surefoot.optimize.given import listed
 from surefoot.optimize.history import Evaluation
-from surefoot.optimize.isolate import Outcome, call_in_process, exception_outcome
 from surefoot.optimize.parameters import Value
 from surefoot.optimize.space import Space
+
+_LONGEST_S = 2_000_000  # of a timeout, 23 days: what waits for a process counts milliseconds in 32 bits
+_MOST_MB = 1e12
+_MAX_SHOWN = 100  # characters of a returned value in a reason
 
 
 @dataclass(frozen=True)
@@ -32,17 +39,30 @@ class Guard:
     n_retries: int = 2
 
     def __post_init__(self) -> None:
-        if self.isolate not in (None, "process"):
-            raise InvalidInputError(f"expected isolate='process' or None; got {self.isolate!r}; try isolate='process'")
-        for name, value in (("timeout", self.timeout_s), ("memory_limit_mb", self.memory_limit_mb)):
-            if value is not None and not (isinstance(value, (int, float)) and 0.0 < value < math.inf):
-                raise InvalidInputError(f"expected {name} to be a positive number; got {value!r}; try {name}=60")
-        if isinstance(self.n_retries, bool) or not isinstance(self.n_retries, int) or self.n_retries < 0:
-            raise InvalidInputError(f"expected n_retries of at least 0; got {self.n_retries!r}; try n_retries=2")
-        kinds = self.retry_on if isinstance(self.retry_on, tuple) else (self.retry_on,)
-        if not all(isinstance(kind, type) and issubclass(kind, BaseException) for kind in kinds):
+        if self.isolate is not None and not (is_a(self.isolate, str) and self.isolate == "process"):
             raise InvalidInputError(
-                f"expected retry_on as an exception class or a tuple of them; got {self.retry_on!r}; try (OSError,)"
+                f"expected isolate='process' or None; got {shown(self.isolate)}; try isolate='process'"
+            )
+        for what, field, most in (
+            ("timeout", "timeout_s", _LONGEST_S),
+            ("memory_limit_mb", "memory_limit_mb", _MOST_MB),
+        ):
+            value = getattr(self, field)
+            if value is None:
+                continue
+            number = plain_number(value)
+            if number is None or not 0.0 < number <= most:
+                raise InvalidInputError(
+                    f"expected {what} to be a positive number, at most {most:g}; got {shown(value)}; try {what}=60"
+                )
+            object.__setattr__(self, field, float(number))
+        object.__setattr__(self, "n_retries", as_integer("n_retries", self.n_retries, 0, 2))
+        several = listed(self.retry_on)
+        kinds: tuple[Any, ...] = (self.retry_on,) if several is None else tuple(several)
+        if not all(is_a(kind, type) and issubclass(kind, BaseException) for kind in kinds):
+            raise InvalidInputError(
+                "expected retry_on as an exception class or a tuple of them; "
+                f"got {shown(self.retry_on)}; try (OSError,)"
             )
         object.__setattr__(self, "retry_on", kinds)
 
@@ -54,20 +74,22 @@ class Guard:
     def is_transient(self, outcome: Outcome) -> bool:
         """Whether the failure is one of those to be tried again."""
         names = {f"{kind.__module__}.{kind.__qualname__}" for kind in self.retry_on}
-        return bool(names & set(outcome.exception_names))
+        return outcome.machine or bool(names & set(outcome.exception_names))
 
 
 def as_float(value: Any) -> float:
     """A scalar result as a float: numbers, 0-d and one-element arrays. TypeError for anything else."""
-    if isinstance(value, (bool, np.bool_, str, bytes)) or value is None:
-        raise TypeError(f"the function returned {value!r}, not a number")
+    if is_a(value, bool, np.bool_, str, bytes) or value is None:
+        raise TypeError(f"the function returned {shown(value, _MAX_SHOWN)}, not a number")
     try:
         array = np.asarray(value)
-    except ValueError:
-        raise TypeError("the function returned a ragged sequence, not one real number") from None
-    if array.size != 1 or array.dtype.kind not in "iuf":
-        raise TypeError(f"the function returned {type(value).__name__} of shape {array.shape}, not one real number")
-    return float(array.reshape(()).item())
+    except Exception as error:
+        kind = "a ragged sequence" if is_a(value, list, tuple) else f"an object of type {type(value).__name__}"
+        raise TypeError(f"the function returned {kind}, not one real number ({described(error)})") from None
+    if array.size == 1 and array.dtype.kind in "iuf":
+        return float(array.reshape(()).item())
+    of_shape = f"of shape {array.shape}" if array.ndim > 0 else shown(value, _MAX_SHOWN)
+    raise TypeError(f"the function returned {type(value).__name__} {of_shape}, not one real number")
 
 
 def as_evaluation(x: tuple[Value, ...], value: Any, duration_s: float = math.nan) -> Evaluation:
@@ -83,13 +105,17 @@ def evaluate(fun: Callable[[Any], Any], space: Space, x: tuple[Value, ...], guar
     guard = guard or Guard()
     start = time.perf_counter()
     for attempt in range(guard.n_retries + 1):
-        outcome = _call(fun, space.to_user(x), guard)
+        try:
+            outcome = _call(fun, space.to_user(x), guard)
+            is_transient = guard.is_transient(outcome)
+        except Exception as error:  # what the function raises is an outcome: this is the machine (no process left)
+            outcome, is_transient = Outcome(reason=described(error)), True
         if not outcome.reason:
             try:
                 return as_evaluation(x, outcome.value, time.perf_counter() - start)
-            except TypeError as error:
-                return Evaluation(x, math.nan, "failed", str(error), time.perf_counter() - start)
-        if not guard.is_transient(outcome):
+            except Exception as error:  # TypeError, or what an object does when it is looked at
+                return Evaluation(x, math.nan, "failed", as_reason(error), time.perf_counter() - start)
+        if not is_transient:
             return Evaluation(x, math.nan, "failed", outcome.reason, time.perf_counter() - start)
         if attempt < guard.n_retries:
             time.sleep(min(0.1 * 2**attempt, 2.0))  # what is transient needs a moment to pass
@@ -98,8 +124,11 @@ def evaluate(fun: Callable[[Any], Any], space: Space, x: tuple[Value, ...], guar
 
 
 def _call(fun: Callable[[Any], Any], argument: Any, guard: Guard) -> Outcome:
-    if guard.in_process:
-        return call_in_process(fun, argument, guard.timeout_s, guard.memory_limit_mb)
+    if isinstance(fun, Isolated):
+        return fun.call(argument)
+    if guard.in_process:  # a single call: `minimize` keeps the processes from call to call
+        with isolated(fun, guard) as prepared:
+            return _call(prepared, argument, guard)
     try:
         return Outcome(value=fun(argument))
     except Exception as error:

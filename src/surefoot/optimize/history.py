@@ -5,20 +5,22 @@ from __future__ import annotations
 import json
 import math
 import os
-import tempfile
-from collections.abc import Sequence
+import sys
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
-from surefoot.errors import InvalidInputError
+from surefoot.errors import FileError, InvalidInputError, described, shown
 from surefoot.gp.fit import FitState
+from surefoot.optimize.checks import is_a, plain_number
+from surefoot.optimize.files import read_text, write_whole
+from surefoot.optimize.given import listed, same_rows
 from surefoot.optimize.parameters import Value
 from surefoot.optimize.space import Space
 
 _FORMAT = "surefoot-history-1"
+Direction = Literal["minimize", "maximize"]
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,20 @@ class Evaluation:
     def ok(self) -> bool:
         """Whether it returned a finite value."""
         return self.status == "ok"
+
+    def fault(self) -> str:
+        """What is wrong with it; empty: nothing."""
+        if not isinstance(self.x, tuple):
+            return "its point is not a tuple of values"
+        if not isinstance(self.status, str) or self.status not in ("ok", "failed", "transient"):
+            return f"its status is {shown(self.status)}"
+        if not _is_float(self.y) or not _is_float(self.duration_s):
+            return "its value or duration is not a number"
+        if self.ok != math.isfinite(self.y):
+            return f"it is marked {self.status} and its value is {self.y}"
+        if math.isinf(self.duration_s) or self.duration_s < 0.0:
+            return f"its duration is {self.duration_s}"
+        return "" if isinstance(self.reason, str) else f"its reason is {shown(self.reason)}"
 
 
 @dataclass(frozen=True)
@@ -60,21 +76,24 @@ class Warmth:
     @classmethod
     def from_json(cls, fields: dict[str, Any]) -> Warmth:
         """Read what `to_json` gave; ValueError, KeyError or TypeError if it did not."""
-        return cls(
-            _parse(fields["objective"]),
-            _parse(fields["failures"]),
-            failures_by=str(fields["failures_by"]),
-            warp=tuple(int(level) for level in fields.get("warp", ())),
-            kernels=tuple(str(name) for name in fields.get("kernels", ())),
-        )
+        objective, failures = _parse(fields["objective"]), _parse(fields["failures"])
+        warp, kernels = tuple(fields.get("warp", ())), tuple(fields.get("kernels", ()))
+        n_runs = {len(part) for part in (warp, kernels) if part}
+        n_runs |= {len(state.theta) for state in (objective, failures) if state is not None}
+        if len(n_runs) > 1:
+            raise ValueError("its warmth is of unequal numbers of runs")
+        if not all(type(level) is int and level >= 0 for level in warp) or not all(type(k) is str for k in kernels):
+            raise ValueError("its warps or kernels are none")
+        return cls(objective, failures, str(fields["failures_by"]), warp, kernels)
 
 
 @dataclass(frozen=True)
 class History:
-    """Evaluations in the order they were told, and the warmth of the last suggestion."""
+    """Evaluations in the order they were told, the warmth of the last suggestion, and which values are good ones."""
 
     evaluations: tuple[Evaluation, ...] = ()
     warmth: Warmth = Warmth()
+    direction: Direction = "minimize"
 
     def __len__(self) -> int:
         return len(self.evaluations)
@@ -103,46 +122,82 @@ class History:
         rows = [space.encode(e.x) for e in self.evaluations]
         return np.asarray(rows, dtype=float).reshape(len(self), space.n_inputs)
 
+    def check(self, where: str = "a history") -> None:
+        """Raise unless every evaluation is consistent: a finite value where it is ok, NaN where it failed."""
+        if self.direction not in ("minimize", "maximize"):
+            raise InvalidInputError(
+                f"expected the direction 'minimize' or 'maximize'; got {shown(self.direction)} in {where}; "
+                "try 'minimize'"
+            )
+        for i, evaluation in enumerate(self.evaluations):
+            fault = evaluation.fault()
+            if not fault and len(evaluation.x) != len(self.evaluations[0].x):
+                fault = f"it has {len(evaluation.x)} values, the first one has {len(self.evaluations[0].x)}"
+            if fault:
+                raise InvalidInputError(
+                    f"expected consistent evaluations; got evaluation {i} of {where}, of which {fault}; "
+                    "try correcting or removing it"
+                )
+
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write to a JSON file; the old file stays whole until the new one is complete on disk."""
-        path = Path(path)
+        """Write to a JSON file; the old file stays whole until the new one is complete on disk.
+
+        A file that exists keeps its mode; through a symbolic link the file that it names is written.
+        """
         document = {
             "format": _FORMAT,
+            "direction": self.direction,
             "evaluations": [asdict(e) for e in self.evaluations],
             "warmth": self.warmth.to_json(),
         }
         try:
             text = json.dumps(document)
-        except TypeError as error:
+        except (TypeError, ValueError, RecursionError) as error:
             raise InvalidInputError(
-                f"expected choices that JSON can hold (text, numbers, tuples of them); got others ({error}); "
-                "try names as choices, and look the objects up in your function"
+                "expected choices that JSON can hold (text, numbers, tuples of them); "
+                f"got others ({described(error)}); try names as choices, and look the objects up in your function"
             ) from None
-        with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False, suffix=".tmp") as file:
-            try:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-            except BaseException:  # a full disk, Ctrl-C: leave nothing half written
-                os.unlink(file.name)
-                raise
-        os.replace(file.name, path)
+        write_whole(path, text)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> History:
-        """Read what `save` wrote."""
+        """Read what `save` wrote; a file that does not say its direction is of a minimization."""
+        text = read_text(path)
         try:
-            document = json.loads(Path(path).read_text())
+            document = json.loads(text, object_pairs_hook=_without_repeats)
             if document["format"] != _FORMAT:
-                raise KeyError(document["format"])
-            rows = document["evaluations"]
-            evaluations = tuple(Evaluation(**{**row, "x": tuple(row["x"])}) for row in rows)
-            return cls(evaluations, Warmth.from_json(document["warmth"]))
-        except (ValueError, KeyError, TypeError) as error:
-            raise InvalidInputError(
-                f"expected a file written by History.save; got {str(path)!r}, which is not ({error}); "
+                raise ValueError(f"its format is {shown(document['format'])}")
+            evaluations = tuple(_evaluation(row) for row in document["evaluations"])
+            direction = document.get("direction", "minimize")
+            history = cls(evaluations, Warmth.from_json(document["warmth"]), direction)
+        except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
+            raise FileError(
+                f"expected a file written by History.save; got {shown(str(path))}, which is not ({described(error)}); "
                 "try the path given to save"
-            ) from error
+            ) from None
+        history.check(f"the file {shown(str(path))}")
+        return history
+
+
+def _is_float(value: Any) -> bool:
+    number = plain_number(value)
+    return number is not None and (number != number or abs(number) <= sys.float_info.max or math.isinf(number))
+
+
+def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    fields = dict(pairs)
+    if len(fields) != len(pairs):
+        raise ValueError("a key stands there twice")
+    return fields
+
+
+def _evaluation(row: dict[str, Any]) -> Evaluation:
+    if not isinstance(row["x"], list):
+        raise TypeError("a point is not a list")
+    y, duration_s = row["y"], row.get("duration_s", math.nan)
+    if not _is_float(y) or not _is_float(duration_s):
+        raise TypeError("a value or a duration is not a number")
+    return Evaluation(**{**row, "x": tuple(row["x"]), "y": float(y), "duration_s": float(duration_s)})
 
 
 def _dump(state: FitState | None) -> dict[str, Any] | None:
@@ -154,23 +209,36 @@ def _dump(state: FitState | None) -> dict[str, Any] | None:
 def _parse(fields: dict[str, Any] | None) -> FitState | None:
     if fields is None:
         return None
-    return FitState(np.asarray(fields["theta"]), np.asarray(fields["inv_hessian"]), int(fields["n_cold"]))
+    theta, inv_hessian = (np.asarray(fields[name], dtype=float) for name in ("theta", "inv_hessian"))
+    if theta.ndim != 2 or inv_hessian.shape != (*theta.shape, theta.shape[1]):
+        raise ValueError(f"the shapes of its hyperparameters are {theta.shape} and {inv_hessian.shape}")
+    if type(fields["n_cold"]) is not int:
+        raise TypeError("n_cold is not an integer")
+    return FitState(theta, inv_hessian, fields["n_cold"])
 
 
-def history_of(space: Space, x: Sequence[Any], y: Sequence[Any]) -> History:
-    """A history of given points and values; values that are not finite are failures."""
-    try:
-        x, y = list(x), np.ravel(np.asarray(y, dtype=float)).tolist()
-    except (TypeError, ValueError):
-        raise InvalidInputError(f"expected a number for each point; got {y!r}; try a list of floats") from None
-    if len(x) != len(y):
-        raise InvalidInputError(f"expected as many values as points; got {len(x)} points and {len(y)} values; try zip")
-    history = History()
-    for point, value in zip(x, y, strict=True):
-        values = space.validate(point)
-        history = history.append(
-            Evaluation(values, float(value))
-            if math.isfinite(value)
-            else Evaluation(values, math.nan, "failed", f"the value was {value}")
+def history_of(space: Space, x: Any, y: Any, direction: Direction = "minimize") -> History:
+    """A history of given points and values; values that are missing or not finite are failures."""
+    from surefoot.optimize.evaluate import as_evaluation  # it imports this module
+
+    points = space.points(x)
+    values = listed(y.ravel() if is_a(y, np.ndarray) else y)
+    values = [y] if values is None else values
+    if len(points) != len(values):
+        raise InvalidInputError(
+            f"expected as many values as points; got {len(points)} points and {len(values)} values; try zip"
         )
-    return history
+    if not same_rows(x, y):
+        raise InvalidInputError(
+            "expected values with the row labels of the points; got others; "
+            "try y0=y.loc[x.index], or y0=y.to_numpy() if the order is the same"
+        )
+    evaluations = []
+    for point, value in zip(points, values, strict=True):
+        try:
+            evaluations.append(as_evaluation(point, math.nan if value is None else value))
+        except TypeError:
+            raise InvalidInputError(
+                f"expected a number for each point; got {shown(value)}; try a list of floats"
+            ) from None
+    return History(tuple(evaluations), direction=direction)

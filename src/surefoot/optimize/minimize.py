@@ -2,28 +2,37 @@
 
 from __future__ import annotations
 
-import math
+import contextlib
+import inspect
+import os
 import warnings
-from collections import Counter
-from collections.abc import Callable
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor
 from typing import Any
 
 import numpy as np
 
 from surefoot.errors import (
     InvalidInputError,
+    RunStoppedError,
     SpaceExhaustedError,
     SurefootWarning,
     TooManyFailuresError,
     WorkersLostError,
+    described,
+    shown,
 )
+from surefoot.execute.isolate import isolated
+from surefoot.optimize.checks import as_integer, as_truth, has, plain_number
 from surefoot.optimize.evaluate import Guard, evaluate
 from surefoot.optimize.history import Evaluation, History, history_of
-from surefoot.optimize.optimizer import Optimizer, sequence_of_points
+from surefoot.optimize.keywords import check_keywords
+from surefoot.optimize.optimizer import Optimizer
+from surefoot.optimize.parallel import in_parallel
 from surefoot.optimize.progress import Progress
+from surefoot.optimize.reasons import summary
 from surefoot.optimize.result import Result
+from surefoot.optimize.settings import Settings
 from surefoot.optimize.space import Space
 
 Callback = Callable[[Result], Any]
@@ -41,7 +50,8 @@ def minimize(
     seed: int = 0,
     x0: Any = None,
     y0: Any = None,
-    history: History | None = None,
+    history: History | str | os.PathLike[str] | None = None,
+    maximize: bool = False,
     callback: Callback | None = None,
     executor: Executor | None = None,
     n_workers: int | None = None,
@@ -58,15 +68,18 @@ def minimize(
 
     fun       called with an array (dict, if bounds is a dict; list, if types are mixed); returns a number. An
               exception, NaN or an infinity is a failed evaluation: recorded, learned from, never repeated.
-    bounds    a list or dict of (low, high), `Real`, `Integer` or `Categorical`
+    bounds    a list or dict of (low, high), `Real`, `Integer` or `Categorical`, or scipy.optimize.Bounds; a parameter
+              with low = high is fixed
     n_evals   evaluations in total, failed ones and those of `history` and `x0` included
     n_init    evaluations of the initial Latin hypercube: 10 per parameter, at most 30
     policy    what to maximize: "alternate" (two EI steps, one ScaledEI step), or RND, MN, LCB, PI, EI, MES, MES-R,
               ScaledEI, or one of your own (register_policy)
     kernel    of the objective: "matern52" (twice differentiable), "se" (smooth), or "auto", the likelier of the two
     noise     "estimate", 0 for a deterministic function, or the standard deviation of the noise
-    x0, y0    points to start from; those without values are evaluated first
-    history   of an earlier result: 50 evaluations = 25, saved and loaded, and 25 more
+    x0, y0    points to start from (a list, an array, a data frame with the parameters' names) and their values;
+              those without values are evaluated first
+    history   of an earlier result, or the path of its file: 50 evaluations = 25, saved and loaded, and 25 more
+    maximize  look for the largest value instead; results, histories and callbacks have your sign
     callback  called with the result so far after each evaluation; StopIteration stops the run
     executor  any concurrent.futures.Executor, for parallel evaluations, n_workers at a time
     timeout   seconds an evaluation may take; then it is stopped (it runs in a process of its own) and has failed
@@ -81,12 +94,19 @@ def minimize(
               min_success=0.5 (P(success) below which points are avoided; 0: the paper's product), design, kappa,
               warp="auto" (compress large values where the likelihood says so) or "none",
               prior="short-scales" (length scales far below the distance of points are unlikely) or "none"
+
+    Whatever ends a run, its evaluations are kept. Ctrl-C and a lost executor end it with the result so far. Every
+    exception that leaves a run that has begun (an error in the callback, sys.exit in fun, TooManyFailuresError)
+    has the result so far as its attribute `result`; one that cannot carry it, or has a `result` of its own, is
+    the `__cause__` of a RunStoppedError that does.
     """
+    check_keywords(settings, _keywords(), "minimize")
     space = Space.of(bounds)
-    if not callable(fun):
-        raise InvalidInputError(f"expected a function; got {fun!r}; try minimize(f, bounds)")
-    if isinstance(n_evals, bool) or not isinstance(n_evals, int) or n_evals < 1:
-        raise InvalidInputError(f"expected n_evals of at least 1; got {n_evals!r}; try n_evals=100")
+    n_evals = as_integer("n_evals", n_evals, 1, 100)
+    _check_callables(fun, callback, executor)
+    n_workers = None if n_workers is None else as_integer("n_workers", n_workers, 1, 2)
+    guard = Guard(timeout, isolate, memory_limit_mb, retry_on, n_retries)  # type: ignore[arg-type]
+    max_failures = check_max_failures(max_failures)
     optimizer = Optimizer(
         space,
         seed=seed,
@@ -95,23 +115,21 @@ def minimize(
         kernel=kernel,
         noise=noise,
         history=history,
+        maximize=maximize,
         **settings,
     )
-    if not isinstance(retry_on, tuple):
-        retry_on = (retry_on,)
-    guard = Guard(timeout, isolate, memory_limit_mb, retry_on, n_retries)
-    check_max_failures(max_failures)
-    queue = _given_points(optimizer, space, x0, y0)
-    message = f"all {n_evals} evaluations done"
-    with Progress(n_evals, shown=progress) as bar:
+    queue = _given_points(optimizer, x0, y0)
+    n_given = len(optimizer.history)
 
-        def report(evaluation: Evaluation) -> None:
-            bar.update(optimizer.history)
-            if not evaluation.ok:
-                stop_if_hopeless(optimizer.result("too many failures"), max_failures)
-            if callback is not None:
-                callback(optimizer.result("running"))
+    def report(evaluation: Evaluation) -> None:
+        bar.update(optimizer.history)
+        if not evaluation.ok:
+            stop_if_hopeless(optimizer.result("too many failures"), max_failures)
+        if callback is not None:
+            callback(optimizer.result("running"))
 
+    bar = Progress(n_evals, shown=as_truth("progress", progress))
+    with isolated(fun, guard) as fun, _carrying_the_result(optimizer), bar:
         try:
             if executor is None:
                 while len(optimizer.history) < n_evals:
@@ -120,103 +138,107 @@ def minimize(
                     optimizer._record(evaluation)
                     report(evaluation)
             else:
-                _in_parallel(fun, space, optimizer, queue, n_evals, executor, n_workers, guard, report)
+                in_parallel(fun, optimizer, queue, n_evals, executor, n_workers, guard, report)
+            message = _finished(optimizer, n_evals, n_given)
         except StopIteration:
             message = "stopped by the callback"
         except SpaceExhaustedError:
-            message = f"every point of the space has been evaluated ({len(optimizer.history)})"
+            message = _finished(optimizer, n_evals, n_given, exhausted=True)
         except WorkersLostError as error:
             warnings.warn(str(error), SurefootWarning, stacklevel=2)
             message = "stopped: the workers were lost; every finished evaluation is kept"
         except KeyboardInterrupt:
             message = "interrupted from the keyboard; every finished evaluation is kept"
-    if len(optimizer.history) <= optimizer.settings.n_init and not message.startswith(("stopped", "interr")):
-        message += f", all of them of the initial design (n_init={optimizer.settings.n_init})"
     return optimizer.result(message)
 
 
-def _given_points(optimizer: Optimizer, space: Space, x0: Any, y0: Any) -> list[Any]:
-    """Tell the points of x0 whose values are known; return the others."""
-    points = sequence_of_points(x0, space)
-    if y0 is None:
-        return [space.validate(point) for point in points]
-    for evaluation in history_of(space, points, y0).evaluations:
-        optimizer._record(evaluation)
-    return []
+def _keywords() -> list[str]:
+    """Every keyword of `minimize`, settings included."""
+    own = [name for name in inspect.signature(minimize).parameters if name != "settings"]
+    return own + [name for name in Settings.__dataclass_fields__ if name not in own]
 
 
-def _in_parallel(
-    fun: Callable[[Any], Any],
-    space: Space,
-    optimizer: Optimizer,
-    queue: list[Any],
-    n_evals: int,
-    executor: Executor,
-    n_workers: int | None,
-    guard: Guard,
-    report: Callable[[Evaluation], None],
-) -> None:
-    """Keep n_workers evaluations under way; each end is told at once and replaced by a new suggestion."""
-    n_workers = n_workers or getattr(executor, "_max_workers", None) or 2
-    running: dict[Future[Evaluation], Any] = {}
-    try:
-        while len(optimizer.history) < n_evals:
-            while len(running) < n_workers and len(optimizer.history) + len(running) < n_evals:
-                try:
-                    if queue:
-                        x = queue.pop(0)
-                        optimizer.mark_pending(x)
-                    else:
-                        x = space.validate(optimizer.ask())
-                except SpaceExhaustedError:
-                    if not running:
-                        raise
-                    break
-                running[executor.submit(evaluate, fun, space, x, guard)] = x
-            done, _ = wait(running, return_when=FIRST_COMPLETED)
-            for future in done:
-                evaluation = _collect(future, running[future])
-                del running[future]
-                optimizer._record(evaluation)
-                report(evaluation)
-    except BrokenExecutor as error:  # nobody knows which evaluation killed it, and it takes no more work
-        for x in running.values():
-            reason = f"{type(error).__name__}: {error} (the worker was lost)"
-            optimizer._record(Evaluation(x, math.nan, "transient", reason))
-        running.clear()
-        raise WorkersLostError(
-            "expected workers that stay alive; a worker process died and the executor takes no more work; "
-            "try isolate='process', which keeps the death of an evaluation to itself"
-        ) from error
-    finally:
-        for future, x in running.items():  # stopping: keep what has ended, call off what has not begun
-            if not future.cancel() and future.done():
-                optimizer._record(_collect(future, x))
-
-
-def _collect(future: Future[Evaluation], x: tuple[Any, ...]) -> Evaluation:
-    """What came of an evaluation that has ended; a broken executor passes through."""
-    error = future.exception()
-    if error is None:
-        return replace(future.result(), x=x)
-    if isinstance(error, BrokenExecutor):
-        raise error
-    # the function could not be sent, or its value not be returned
-    return Evaluation(x, math.nan, "failed", f"{type(error).__name__}: {error}")
-
-
-def check_max_failures(limit: int | float | None) -> None:
-    """Raise unless it is None, a count of at least 1 or a share in (0, 1]."""
-    is_count = isinstance(limit, int) and not isinstance(limit, bool) and limit >= 1
-    is_share = isinstance(limit, float) and 0.0 < limit <= 1.0
-    if not (limit is None or is_count or is_share):
+def _check_callables(fun: Any, callback: Any, executor: Any) -> None:
+    if not callable(fun):
+        raise InvalidInputError(f"expected a function; got {shown(fun)}; try minimize(f, bounds)")
+    if callback is not None and not callable(callback):
         raise InvalidInputError(
-            f"expected max_failures as a count (int), a share in (0, 1] (float) or None; got {limit!r}; try 50 or 0.9"
+            f"expected callback as a function of a result; got {shown(callback)}; try callback=print"
+        )
+    if executor is not None and not has(executor, "submit"):
+        raise InvalidInputError(
+            f"expected executor with a method `submit`; got {shown(executor)}; "
+            "try concurrent.futures.ThreadPoolExecutor(4)"
         )
 
 
-def stop_if_hopeless(result: Result, limit: int | float | None) -> None:
-    """Raise TooManyFailuresError when the failures exceed the limit of `minimize`."""
+def _finished(optimizer: Optimizer, n_evals: int, n_given: int, exhausted: bool = False) -> str:
+    """What is said of a run that came to its end."""
+    n, n_init = len(optimizer.history), optimizer.settings.n_init
+    if exhausted:
+        message = f"every point of the space has been evaluated ({n})"
+    elif n_given >= n_evals:
+        return f"nothing to do: {n_given} evaluations were given, n_evals is {n_evals}"
+    else:
+        message = f"all {n_evals} evaluations done"
+    return message if n > n_init else f"{message}, all of them of the initial design (n_init={n_init})"
+
+
+@contextlib.contextmanager
+def _carrying_the_result(optimizer: Optimizer) -> Iterator[None]:
+    """Whatever is raised inside has the result so far as its attribute `result`."""
+    try:
+        yield
+    except BaseException as error:
+        if isinstance(error, TooManyFailuresError) and getattr(error.result, "space", None) is optimizer.space:
+            raise
+        result = optimizer.result(f"stopped by {described(error)}")
+        if _carries(error, result):
+            raise
+        raise RunStoppedError(
+            f"expected a run without interruption; got {described(error)} after {result.nfev} evaluations; "
+            "try this exception's .result, which has them",
+            result,
+        ) from error
+
+
+def _carries(error: BaseException, result: Result) -> bool:
+    """Whether the exception could be given the result: not if it has one of its own, or takes none."""
+    try:
+        if getattr(error, "result", None) is not None:
+            return False
+        error.result = result  # type: ignore[attr-defined]
+        error.add_note(f"surefoot: the {result.nfev} evaluations so far are in this exception's attribute `result`")
+        return error.result is result  # type: ignore[attr-defined]
+    except Exception:
+        return False
+
+
+def _given_points(optimizer: Optimizer, x0: Any, y0: Any) -> list[Any]:
+    """Tell the points of x0 whose values are known; return the others."""
+    if y0 is None:
+        return optimizer.space.points(x0)
+    optimizer._record(*history_of(optimizer.space, x0, y0).evaluations)
+    return []
+
+
+def check_max_failures(limit: Any) -> int | float | None:
+    """The limit as None, a count of at least 1 or a share in (0, 1]; an error if it is none of them."""
+    number = plain_number(limit)
+    is_count, is_share = isinstance(number, int) and number >= 1, isinstance(number, float) and 0.0 < number <= 1.0
+    if not (limit is None or is_count or is_share):
+        raise InvalidInputError(
+            "expected max_failures as a count (int), a share in (0, 1] (float) or None; "
+            f"got {shown(limit)}; try 50 or 0.9"
+        )
+    return number
+
+
+PYTHON_HINT = "other bounds, x0 at a point that works, or max_failures=None"
+
+
+def stop_if_hopeless(result: Result, limit: int | float | None, hint: str = PYTHON_HINT) -> None:
+    """Raise TooManyFailuresError when the failures exceed the limit; `hint` is what to try, in the user's words."""
     ok = result.history.ok
     if limit is None or len(ok) == 0 or ok[-1]:
         return
@@ -228,10 +250,9 @@ def stop_if_hopeless(result: Result, limit: int | float | None) -> None:
         what = f"{int((~ok).sum())} of {len(ok)} evaluations failed"
     if not hopeless:
         return
-    reasons = Counter(e.reason for e in result.history.evaluations if not e.ok)
-    common = "; ".join(f"{reason} ({count})" for reason, count in reasons.most_common(3))
+    common = summary(e.reason for e in result.history.evaluations if not e.ok)
     raise TooManyFailuresError(
-        f"expected some evaluations to succeed; {what}, of {len(ok)} tried, {int(ok.sum())} succeeded; most often: "
-        f"{common}; try other bounds, x0 at a point that works, or max_failures=None",
+        f"expected some evaluations to succeed; got failures: {what}, of {len(ok)} tried, {int(ok.sum())} succeeded; "
+        f"most often: {common}; try {hint}",
         result,
     )

@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 import math
+import os
+import sys
+import threading
 import warnings
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, overload
 
 import numpy as np
 
-from surefoot.errors import InvalidInputError, NumericalWarning
+from surefoot.errors import InvalidInputError, NumericalWarning, SpaceExhaustedError, as_reason, described, shown
+from surefoot.optimize.checks import as_integer, as_truth, is_a, plain_number
 from surefoot.optimize.evaluate import as_evaluation
-from surefoot.optimize.history import Evaluation, History
+from surefoot.optimize.given import listed
+from surefoot.optimize.history import Direction, Evaluation, History, Warmth
+from surefoot.optimize.keywords import check_keywords
 from surefoot.optimize.model import Runs
 from surefoot.optimize.parameters import Value
 from surefoot.optimize.result import Result, make_result
 from surefoot.optimize.settings import Settings
 from surefoot.optimize.space import Space
 from surefoot.optimize.suggest import suggest
+
+_MOST_ASKED = 10_000  # points at once
 
 
 def default_n_init(d: int) -> int:
@@ -29,6 +36,29 @@ def default_n_init(d: int) -> int:
     return min(10 * d, 30)
 
 
+@dataclass(frozen=True)
+class _State:
+    """What an optimizer knows: replaced whole, so that an interrupt finds it before or after a change."""
+
+    history: History  # of the minimized values; its warmth is that of the last point told
+    warmth: Warmth  # of the last point asked for
+    units: tuple[np.ndarray, ...] = ()  # of the evaluations, (D,) each
+    pending: tuple[tuple[tuple[Value, ...], np.ndarray], ...] = ()  # points asked for and not told, and their units
+
+    def with_pending(self, values: tuple[Value, ...], unit: np.ndarray, warmth: Warmth) -> _State:
+        return replace(self, warmth=warmth, pending=(*self.pending, (values, unit)))
+
+    def with_told(self, evaluation: Evaluation, unit: np.ndarray) -> _State:
+        # Only now does the warmth of the ask count: an ask that is never answered leaves no trace.
+        at = next((i for i, (values, _) in enumerate(self.pending) if values == evaluation.x), len(self.pending))
+        return _State(
+            replace(self.history.append(evaluation), warmth=self.warmth),
+            self.warmth,
+            (*self.units, unit),
+            self.pending[:at] + self.pending[at + 1 :],
+        )
+
+
 class Optimizer:
     """Suggests points to evaluate, given what has been evaluated.
 
@@ -36,9 +66,13 @@ class Optimizer:
     >>> x = opt.ask()
     >>> opt.tell(x, 3.2)                    # or: opt.tell_failure(x, "mesh collapsed")
 
-    `bounds` is a list or a dict of (low, high), `Real`, `Integer` or `Categorical`. Points are arrays (lists when types
-    are mixed), or dicts when the bounds were a dict. `ask` may be called again before the answers are in: points
-    asked for and not told are pending and are not proposed twice. Everything needed to resume is `history`.
+    `bounds` is a list or a dict of (low, high), `Real`, `Integer` or `Categorical`, or scipy.optimize.Bounds. Points
+    are arrays (lists when types are mixed), or dicts when the bounds were a dict. `ask` may be called again before
+    the answers are in: points asked for and not told are pending and are not proposed twice. Everything needed to
+    resume is `history`, which may also be given as the path of its file.
+
+    Threads may share an optimizer: a lock lets them in one after another, a suggestion included, so that parallel
+    asks know of each other's points and no value told is lost. Which thread gets which point is up to them.
     """
 
     def __init__(
@@ -47,25 +81,48 @@ class Optimizer:
         *,
         seed: int = 0,
         n_init: int | None = None,
-        history: History | None = None,
+        history: History | str | os.PathLike[str] | None = None,
         maximize: bool = False,
         **settings: Any,
     ) -> None:
         """Keyword settings: policy, kernel, search, noise, design, kappa, failures; see `Settings`."""
+        own = ("seed", "n_init", "history", "maximize")
+        check_keywords(
+            settings, (*own, *(name for name in Settings.__dataclass_fields__ if name not in own)), "Optimizer"
+        )
         self.space = Space.of(bounds)
         n_init = default_n_init(self.space.d) if n_init is None else n_init
         self.settings = Settings.of(seed=seed, n_init=n_init, **settings)
-        self._sign = -1.0 if maximize else 1.0
-        self._history = History()  # of the minimized values; its warmth is that of the last point told
-        self._warmth = self._history.warmth  # of the last point asked for
-        self._units: list[np.ndarray] = []
-        self._pending: list[tuple[tuple[Value, ...], np.ndarray]] = []
+        self._sign = -1.0 if as_truth("maximize", maximize) else 1.0
+        self._lock = threading.RLock()
+        self._state = _State(History(), History().warmth)
         if history is not None:
-            for evaluation in history.evaluations:
-                x = self.space.validate(evaluation.x)
-                self._record(replace(evaluation, x=x, y=self._sign * evaluation.y))
-            self._warmth = history.warmth
-            self._history = replace(self._history, warmth=history.warmth)
+            self._resume(history)
+
+    def _resume(self, given: Any) -> None:
+        history = History.load(given) if is_a(given, str, os.PathLike) else given
+        if not is_a(history, History):
+            raise InvalidInputError(
+                f"expected a History or the path of its file; got {shown(history)}; try history=result.history"
+            )
+        history.check()
+        if history.direction != self.direction:
+            raise InvalidInputError(
+                f"expected a history of a run that tries to {self.direction}; got one that tries to "
+                f"{history.direction}; try maximize={history.direction == 'maximize'}, or "
+                f"dataclasses.replace(history, direction={self.direction!r}) if only its label is wrong"
+            )
+        for evaluation in history.evaluations:
+            self._record(replace(evaluation, x=self.space.validate(evaluation.x)))
+        told = replace(self._state.history, warmth=history.warmth)
+        self._state = replace(self._state, history=told, warmth=history.warmth)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._lock = threading.RLock()
 
     # --- asking
 
@@ -74,22 +131,30 @@ class Optimizer:
     @overload
     def ask(self, n: int) -> list[Any]: ...
     def ask(self, n: int | None = None) -> Any:
-        """The next point, or with `n` a list of n points to be evaluated in parallel."""
+        """The next point, or with `n` a list of n points to be evaluated in parallel.
+
+        SpaceExhaustedError when a finite space has no point left; where it has some, but fewer than n, those.
+        """
         if n is None:
             return self._ask_one()
-        if isinstance(n, bool) or not isinstance(n, int) or n < 1:
-            raise InvalidInputError(f"expected to be asked for at least one point; got {n!r}; try ask(4)")
-        return [self._ask_one() for _ in range(n)]
+        n, points = as_integer("n", n, 1, 4, _MOST_ASKED), []
+        with self._lock:  # no other thread's points between
+            for _ in range(n):
+                try:
+                    points.append(self._ask_one())
+                except SpaceExhaustedError:
+                    if not points:
+                        raise
+                    break
+        return points
 
     def _ask_one(self) -> Any:
-        suggestion = suggest(
-            self.space,
-            self._runs(),
-            len(self._history) + len(self._pending),
-            self.settings,
-            self._warmth,
-        )
-        self._warmth = suggestion.warmth
+        with self._lock:
+            state = self._state
+            number = len(state.history) + len(state.pending)
+            suggestion = suggest(self.space, self._runs(state), number, self.settings, state.warmth)
+            values = self.space.decode(suggestion.x[0])
+            self._state = state.with_pending(values, self.space.encode(values), suggestion.warmth)
         if "jitter" in suggestion.status[0]:
             warnings.warn(
                 "the correlation matrix was singular and its diagonal was raised: points very close together, "
@@ -97,19 +162,17 @@ class Optimizer:
                 NumericalWarning,
                 stacklevel=3,
             )
-        values = self.space.decode(suggestion.x[0])
-        self._pending.append((values, self.space.encode(values)))
         return self.space.to_user(values)
 
-    def _runs(self) -> Runs:
-        D = self.space.n_inputs
+    def _runs(self, state: _State) -> Runs:
+        D, history = self.space.n_inputs, state.history
         return Runs(
-            X=np.asarray(self._units, dtype=float).reshape(1, -1, D),
-            y=self._history.y[None],
-            ok=self._history.ok[None],
-            pending=np.asarray([unit for _, unit in self._pending], dtype=float).reshape(1, -1, D),
+            X=np.asarray(state.units, dtype=float).reshape(1, -1, D),
+            y=history.y[None],
+            ok=history.ok[None],
+            pending=np.asarray([unit for _, unit in state.pending], dtype=float).reshape(1, -1, D),
             run_ids=(0,),
-            seen=None if self._history.seen.all() else self._history.seen[None],
+            seen=None if history.seen.all() else history.seen[None],
         )
 
     # --- telling
@@ -117,67 +180,75 @@ class Optimizer:
     def tell(self, x: Any, y: Any, *, duration_s: float = math.nan) -> None:
         """Report the value at x (any point of the space, asked for or not). NaN and infinities count as failures.
 
-        With lists of points and values, all are checked before the first is recorded.
+        With lists of points and values (or a data frame and a column), all are checked before the first is recorded.
         """
-        if isinstance(y, (list, tuple, np.ndarray)) and not (isinstance(y, np.ndarray) and y.ndim == 0):
-            points = list(x) if isinstance(x, (list, tuple, np.ndarray)) else [x]
-            values = list(y)
-        else:
-            points, values = [x], [y]
+        values = listed(y)
+        points = [self.space.validate(x)] if values is None else self.space.points(x)
+        values = [y] if values is None else values
         if len(points) != len(values):
             raise InvalidInputError(
                 f"expected as many values as points; got {len(points)} points and {len(values)} values; "
                 "try tell(x, y) one by one"
             )
+        duration = _checked_duration(duration_s)
         evaluations = []
         for point, value in zip(points, values, strict=True):
-            checked = self.space.validate(point)
             try:
-                evaluations.append(as_evaluation(checked, value, duration_s))
-            except TypeError as error:
+                evaluations.append(as_evaluation(point, value, duration))
+            except Exception as error:  # TypeError, or what an object does when it is looked at
                 raise InvalidInputError(
-                    f"expected a number as the value at {point!r}; got {value!r} ({error}); "
-                    "try tell_failure(x, reason) for an evaluation that failed"
+                    f"expected a number as the value at {shown(self.space.to_user(point))}; got {shown(value)} "
+                    f"({described(error)}); try tell_failure(x, reason) for an evaluation that failed"
                 ) from None
-        for evaluation in evaluations:
-            self._record(replace(evaluation, y=self._sign * evaluation.y))
+        self._record(*evaluations)
 
     def tell_failure(self, x: Any, reason: str = "failed", *, duration_s: float = math.nan) -> None:
         """Report that the evaluation at x failed; it is not proposed again, and where it failed is learned."""
-        self._record(Evaluation(self.space.validate(x), math.nan, "failed", str(reason), duration_s))
+        duration = _checked_duration(duration_s)
+        self._record(Evaluation(self.space.validate(x), math.nan, "failed", as_reason(reason), duration))
 
     def mark_pending(self, x: Any) -> None:
         """Say that x is being evaluated although it was not asked for; it is not proposed meanwhile."""
         values = self.space.validate(x)
-        self._pending.append((values, self.space.encode(values)))
+        with self._lock:
+            self._state = self._state.with_pending(values, self.space.encode(values), self._state.warmth)
 
     def forget_pending(self) -> None:
         """Drop the points that were asked for and will never be told."""
-        self._pending.clear()
+        with self._lock:
+            self._state = replace(self._state, pending=())
 
-    def _record(self, evaluation: Evaluation) -> None:
-        # Only now does the warmth of the ask count: an ask that is never answered leaves no trace.
-        self._history = replace(self._history.append(evaluation), warmth=self._warmth)
-        self._units.append(self.space.encode(evaluation.x))
-        for i, (values, _) in enumerate(self._pending):
-            if values == evaluation.x:
-                del self._pending[i]
-                break
+    def _awaits(self, values: tuple[Value, ...]) -> bool:
+        """Whether a valid point is pending."""
+        return any(pending == values for pending, _ in self._state.pending)
+
+    def _record(self, *evaluations: Evaluation) -> None:
+        """Keep evaluations of valid points, in the user's sign: all of them, or (interrupted) none."""
+        told = [(replace(e, y=self._sign * e.y), self.space.encode(e.x)) for e in evaluations]
+        with self._lock:
+            state = self._state
+            for evaluation, unit in told:
+                state = state.with_told(evaluation, unit)
+            self._state = state
 
     # --- looking
 
     @property
+    def direction(self) -> Direction:
+        """Whether small or large values are the good ones."""
+        return "minimize" if self._sign > 0.0 else "maximize"
+
+    @property
     def history(self) -> History:
         """All evaluations and what the next suggestion starts from; `history.save(path)` keeps them."""
-        return replace(
-            self._history,
-            evaluations=tuple(replace(e, y=self._sign * e.y) for e in self._history.evaluations),
-        )
+        told = self._state.history
+        users = tuple(replace(e, y=self._sign * e.y) for e in told.evaluations) if self._sign < 0 else told.evaluations
+        return replace(told, evaluations=users, direction=self.direction)
 
     @property
     def pending(self) -> list[Any]:
         """Points asked for and not told yet."""
-        return [self.space.to_user(values) for values, _ in self._pending]
+        return [self.space.to_user(values) for values, _ in self._state.pending]
 
     @property
     def best(self) -> Evaluation | None:
@@ -190,12 +261,10 @@ class Optimizer:
         return make_result(self.space, self.history, self.settings, self._sign, message)
 
 
-def sequence_of_points(x0: Any, space: Space) -> Sequence[Any]:
-    """x0 as a list of points: one point or several."""
-    if x0 is None:
-        return []
-    if isinstance(x0, (Mapping, str)) or not isinstance(x0, (Sequence, np.ndarray)) or np.shape(x0) == ():
-        return [x0]
-    points = list(x0)
-    one = space.d == len(points) and not any(isinstance(v, (Mapping, list, tuple, np.ndarray)) for v in points)
-    return [points] if one else points
+def _checked_duration(duration_s: Any) -> float:
+    seconds = plain_number(duration_s)
+    if seconds is None or not (seconds != seconds or 0.0 <= seconds <= sys.float_info.max):
+        raise InvalidInputError(
+            f"expected duration_s in seconds, at least 0; got {shown(duration_s)}; try leaving it out"
+        )
+    return float(seconds)

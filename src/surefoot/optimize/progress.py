@@ -7,6 +7,8 @@ from importlib.util import find_spec
 from types import TracebackType
 from typing import Any, Self
 
+import numpy as np
+
 from surefoot.optimize.history import History
 
 
@@ -48,7 +50,8 @@ class Progress:
         if self._bar is None and not self._plain:
             return
         ok = history.ok
-        best = f"best {history.y[ok].min():.6g}" if ok.any() else "no success yet"
+        least = np.min if history.direction == "minimize" else np.max
+        best = f"best {least(history.y[ok]):.6g}" if ok.any() else "no success yet"
         failed = int((~ok).sum())
         self.show(len(history), best + (f", {failed} failed" if failed else ""))
 

@@ -10,9 +10,10 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-# hexadecimal addresses; then decimal numbers with sign, fraction and exponent (Fortran's d too), also inside words
-_NUMBER = re.compile(r"0[xX][0-9a-fA-F]+|(?:(?<![\w.])[-+])?(?:\d+\.?\d*|\.\d+)(?:[eEdD][-+]?\d+)?")
-_MAX_COMPARED = 400  # characters: texts that agree so far are taken to be of one kind
+# numbers with sign, fraction and exponent (Fortran's d too), also inside words, versions and hexadecimal addresses
+_NUMBER = re.compile(r"(?:(?<![\w.])[-+])?\.?\d(?:[xX][0-9a-fA-F]+|[\d.]*(?:[eEdD][-+]?\d+)?)")
+_MAX_READ = 2000  # characters of a text
+_MAX_COMPARED = 400  # characters of a pattern: texts that agree so far are taken to be of one kind
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class ReasonGroup:
 
 def pattern_of(reason: str) -> str:
     """The reason with # for every number."""
-    return _NUMBER.sub("#", reason[:_MAX_COMPARED])
+    return _NUMBER.sub("#", reason[:_MAX_READ])[:_MAX_COMPARED]
 
 
 def grouped(reasons: Iterable[str]) -> list[ReasonGroup]:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from html import escape
 from typing import Any, Literal
 
 import numpy as np
 
 from surefoot.backend import engine, to_host
-from surefoot.errors import InvalidInputError
+from surefoot.errors import InvalidInputError, shown
 from surefoot.gp.posterior import moments
 from surefoot.numerics.designs import generator
 from surefoot.optimize.history import History
@@ -29,9 +30,8 @@ class FittedModel:
     sign: float
 
     def _units(self, points: Any) -> np.ndarray:
-        if isinstance(points, np.ndarray) and points.ndim == 1 and self.space.d == 1:
-            points = points[:, None]
-        return np.asarray([self.space.encode(self.space.validate(x)) for x in points])[None]
+        units = [self.space.encode(x) for x in self.space.points(points)]
+        return np.asarray(units).reshape(1, -1, self.space.n_inputs)
 
     def predict(self, points: Sequence[Any]) -> tuple[np.ndarray, np.ndarray]:
         """Mean and standard deviation of the function (without noise) at a list of points, (m,) each.
@@ -116,15 +116,26 @@ class Result:
         return [f.name for f in fields(self)]
 
     def __repr__(self) -> str:
-        lines = {
+        return "\n".join(f"{name:>11}: {text}" for name, text in self._summary().items())
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the same lines as a small table."""
+        rows = "".join(
+            f'<tr><th style="text-align:right">{escape(name)}</th>'
+            f'<td style="text-align:left;white-space:pre-wrap">{escape(text)}</td></tr>'
+            for name, text in self._summary().items()
+        )
+        return f"<table>{rows}</table>"
+
+    def _summary(self) -> dict[str, str]:
+        return {
             "message": self.message,
-            "success": self.success,
-            "fun": self.fun,
-            "x": self.x,
-            "nfev": self.nfev,
-            "n_failures": self.n_failures,
+            "success": str(self.success),
+            "fun": str(self.fun),
+            "x": str(self.x) if isinstance(self.x, np.ndarray) else shown(self.x),
+            "nfev": str(self.nfev),
+            "n_failures": str(self.n_failures),
         }
-        return "\n".join(f"{name:>11}: {value}" for name, value in lines.items())
 
     def table(self) -> list[dict[str, Any]]:
         """One row per evaluation: number, parameters, value, best so far, status, reason, duration."""
@@ -211,7 +222,11 @@ def make_result(
     message: str,
     numbers: Sequence[int] | None = None,
 ) -> Result:
-    """The result of a history; `numbers` of the evaluations if they are not 0, 1, …"""
+    """The result of a history; `numbers` of the evaluations if they are not 0, 1, …
+
+    sign is -1 for a maximization, whose values have the user's sign.
+    """
+    history = replace(history, direction="minimize" if sign > 0.0 else "maximize")
     y, ok = history.y, history.ok
     best = int(np.argmin(np.where(ok, sign * y, np.inf))) if ok.any() else None
     return Result(

@@ -3,28 +3,37 @@
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import dataclass
 from typing import Any
 
 from surefoot.acquisition.optimistic import KAPPA
 from surefoot.acquisition.registry import DEFAULT_POLICY, check_policy
-from surefoot.errors import InvalidInputError, UnknownNameError
+from surefoot.errors import InvalidInputError, UnknownNameError, shown
 from surefoot.failures.registry import FAILURE_MODELS, NO_MODEL
 from surefoot.gp.kernels import KERNELS
 from surefoot.gp.priors import PRIORS
 from surefoot.numerics.designs import DESIGNS
-from surefoot.optimize.parameters import is_number
+from surefoot.optimize.checks import as_integer, as_number, is_a, plain_number
+from surefoot.optimize.keywords import check_keywords
 
 SEARCHES = ("gradient", "paper", "paper-absolute")
 NOISE_ESTIMATED = "estimate"
 KERNEL_CHOSEN = "auto"
 WARPS = ("auto", "none")
+AUTO = "auto"  # as it suits the search and the noise; Settings say what that is
 PAPER_MODEL = {"kernel": "se", "warp": "none", "prior": "none"}  # the objective's process as the paper has it
+_MOST_INITIAL = 100_000  # points of a design: each suggestion draws all of them
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Everything but the space and the history that a suggestion depends on."""
+    """Everything but the space and the history that a suggestion depends on, as it is used.
+
+    What is asked for as "auto" is resolved when the record is made: with one of the paper's searches the model is
+    PAPER_MODEL wherever nothing else is asked for, and noise of a known size, which is known in the user's units,
+    leaves the values as they are. What is asked for by name is taken at its word.
+    """
 
     seed: int = 0
     n_init: int = 10
@@ -36,50 +45,63 @@ class Settings:
     kappa: float = KAPPA
     min_distance: float = 1e-8  # no proposal is closer to an evaluated point, in the unit cube
     failures: str = "label-regression"  # what is learned from failed evaluations
-    warp: str = "auto"  # compress large values of y where the likelihood says so; "none": never
-    prior: str = "short-scales"  # of the objective's length scales; "none": maximum likelihood
+    warp: str = AUTO  # compress large values of y where the likelihood says so; "none": never
+    prior: str = AUTO  # of the objective's length scales: "short-scales", or "none", maximum likelihood
     min_success: float = 0.5  # proposals with a lower P(success) are avoided; 0: the paper's product alone
 
     @classmethod
     def of(cls, **values: Any) -> Settings:
-        """Settings from keywords; an unknown one is an error that lists those that exist."""
-        unknown = sorted(values.keys() - cls.__dataclass_fields__.keys())
-        if unknown:
-            raise InvalidInputError(
-                f"expected settings among {', '.join(cls.__dataclass_fields__)}; got {', '.join(unknown)}; "
-                "try help(surefoot.minimize)"
-            )
+        """Settings from keywords; an unknown one is an error that names the nearest one."""
+        check_keywords(values, cls.__dataclass_fields__, "minimize")
         return cls(**values)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "policy", check_policy(self.policy))
         for what, value, names in (
             ("kernel", self.kernel, (KERNEL_CHOSEN, *KERNELS)),
             ("search", self.search, SEARCHES),
             ("design", self.design, tuple(DESIGNS)),
             ("failures", self.failures, (*FAILURE_MODELS, *NO_MODEL)),
             ("warp", self.warp, WARPS),
-            ("prior", self.prior, tuple(PRIORS)),
+            ("prior", self.prior, (AUTO, *PRIORS)),
         ):
-            if value not in names:
+            if not is_a(value, str) or str(value) not in names:
                 raise UnknownNameError(
-                    f"expected a {what}, one of {', '.join(map(repr, names))}; got {value!r}; try {what}={names[0]!r}"
+                    f"expected a {what}, one of {', '.join(map(repr, names))}; got {shown(value)}; "
+                    f"try {what}={names[0]!r}"
                 )
-        for what, integer, least in (("seed", self.seed, 0), ("n_init", self.n_init, 1)):
-            if isinstance(integer, bool) or not isinstance(integer, int) or integer < least:
-                raise InvalidInputError(
-                    f"expected {what} as an integer of at least {least}; got {integer!r}; try {what}={max(least, 10)}"
-                )
-        noise = self.noise
-        if noise != NOISE_ESTIMATED and not (is_number(noise) and 0.0 <= float(noise) < math.inf):
-            raise InvalidInputError(
-                f"expected noise='estimate' or the standard deviation of the noise, at least 0; got {self.noise!r}; "
-                "try noise=0 for a deterministic simulator"
-            )
-        for what, number, below, example in (
-            ("min_distance", self.min_distance, 0.5, 1e-8),
-            ("min_success", self.min_success, 1.0, 0.5),
-            ("kappa", self.kappa, math.inf, KAPPA),
-        ):
-            if not (is_number(number) and 0.0 <= number < below):
-                raise InvalidInputError(f"expected {what} in [0, {below:g}); got {number!r}; try {what}={example:g}")
+        if not is_a(self.policy, str):
+            raise UnknownNameError(f"expected a policy's name; got {shown(self.policy)}; try policy={DEFAULT_POLICY!r}")
+        self._set("policy", check_policy(self.policy))
+        self._set("seed", as_integer("seed", self.seed, 0, 10))
+        self._set("n_init", as_integer("n_init", self.n_init, 1, 10, _MOST_INITIAL))
+        self._set("noise", _checked_noise(self.noise))
+        self._set("min_distance", as_number("min_distance", self.min_distance, 0.0, 0.5, 1e-8))
+        self._set("min_success", as_number("min_success", self.min_success, 0.0, 1.0, 0.5))
+        self._set("kappa", as_number("kappa", self.kappa, 0.0, math.inf, KAPPA))
+        self._resolve()
+
+    def _resolve(self) -> None:
+        """Put what is used in the place of "auto"."""
+        if self.search != "gradient":
+            for name, value in PAPER_MODEL.items():
+                if getattr(self, name) == AUTO:
+                    self._set(name, value)
+        if self.prior == AUTO:
+            self._set("prior", "short-scales")
+        if self.noise not in (NOISE_ESTIMATED, 0):
+            self._set("warp", "none")
+
+    def _set(self, name: str, value: Any) -> None:
+        object.__setattr__(self, name, value)
+
+
+def _checked_noise(noise: Any) -> float | str:
+    if is_a(noise, str) and str(noise) == NOISE_ESTIMATED:
+        return NOISE_ESTIMATED
+    number = plain_number(noise)
+    if number is None or not 0.0 <= number <= sys.float_info.max:
+        raise InvalidInputError(
+            f"expected noise='estimate' or the standard deviation of the noise, at least 0; got {shown(noise)}; "
+            "try noise=0 for a deterministic simulator"
+        )
+    return number

@@ -14,26 +14,47 @@ from typing import Any
 
 import numpy as np
 
-from surefoot.errors import InvalidInputError
+from surefoot.errors import InvalidInputError, shown
+from surefoot.optimize.checks import is_a
+from surefoot.optimize.given import as_mapping, is_frame, listed, pairs_of_limits, rows_of_frame
 from surefoot.optimize.parameters import Categorical, Integer, Parameter, Real, Value
 
 
-def _length(x: Any) -> int:
-    """len, or -1 for an array without axes."""
-    return -1 if isinstance(x, np.ndarray) and x.ndim == 0 else len(x)
-
-
 def _as_parameter(name: str, spec: Any) -> Parameter:
-    if isinstance(spec, (Real, Integer, Categorical)):
+    parameter: Parameter
+    if is_a(spec, Real, Integer, Categorical):
         parameter = spec
-    elif isinstance(spec, (str, bytes)) or not isinstance(spec, (Sequence, np.ndarray)) or _length(spec) != 2:
-        raise InvalidInputError(
-            f"expected (low, high), Real, Integer or Categorical for parameter {name!r}; got {spec!r}; try (0.0, 1.0)"
-        )
     else:
-        parameter = Real(*(v.item() if isinstance(v, np.generic) else v for v in spec))
+        pair = listed(spec)
+        if pair is None or len(pair) != 2:
+            raise InvalidInputError(
+                f"expected (low, high), Real, Integer or Categorical for parameter {name!r}; got {shown(spec)}; "
+                "try (0.0, 1.0)"
+            )
+        parameter = Real(*(v.item() if is_a(v, np.generic) else v for v in pair))
     parameter.check(name)
     return parameter
+
+
+def _names_and_specs(bounds: Any) -> tuple[list[str], list[Any], bool]:
+    """Names, what is said of each parameter, and whether points are dicts."""
+    if is_a(bounds, Mapping):
+        try:
+            names, specs = [str(name) for name in bounds], list(bounds.values())
+        except Exception:
+            names, specs = [], []
+        if len(set(names)) != len(specs):
+            raise InvalidInputError(
+                f"expected a dict of bounds with a different name for each; got {shown(bounds)}; try {{'a': (0, 1)}}"
+            )
+        return names, specs, True
+    given = pairs_of_limits(bounds) or listed(bounds)
+    if given is None:
+        raise InvalidInputError(
+            f"expected bounds as a list of (low, high) or a dict of them; got {shown(bounds)}; "
+            "try [(0, 1), (0, 1)] or {'a': (0, 1)}"
+        )
+    return [f"x{i}" for i in range(len(given))], given, False
 
 
 @dataclass(frozen=True)
@@ -46,21 +67,11 @@ class Space:
 
     @classmethod
     def of(cls, bounds: Any) -> Space:
-        """A space from a list of bounds or a dict of them (or a space, returned as it is)."""
-        if isinstance(bounds, Space):
-            return bounds
-        if isinstance(bounds, Mapping):
-            names, specs, named = [str(name) for name in bounds], list(bounds.values()), True
-        elif (
-            isinstance(bounds, (Sequence, np.ndarray)) and not isinstance(bounds, (str, bytes)) and _length(bounds) >= 0
-        ):
-            specs, named = list(bounds), False
-            names = [f"x{i}" for i in range(len(specs))]
-        else:
-            raise InvalidInputError(
-                f"expected bounds as a list of (low, high) or a dict of them; got {bounds!r}; "
-                "try [(0, 1), (0, 1)] or {'a': (0, 1)}"
-            )
+        """A space from a list or dict of bounds, or scipy.optimize.Bounds (or a space, returned as it is)."""
+        if is_a(bounds, cls):
+            space: Space = bounds
+            return space
+        names, specs, named = _names_and_specs(bounds)
         if not specs:
             raise InvalidInputError("expected at least one parameter; got none; try bounds=[(0, 1)]")
         parameters = tuple(_as_parameter(name, spec) for name, spec in zip(names, specs, strict=True))
@@ -84,12 +95,12 @@ class Space:
     @property
     def free(self) -> np.ndarray:
         """Which inputs vary continuously, (D,)."""
-        return np.concatenate([np.full(p.n_columns, isinstance(p, Real)) for p in self.parameters])
+        return np.concatenate([np.full(p.n_columns, p.n_values == math.inf) for p in self.parameters])
 
     @property
     def is_continuous(self) -> bool:
-        """Whether all parameters are real."""
-        return all(isinstance(p, Real) for p in self.parameters)
+        """Whether all parameters are real and none is fixed."""
+        return all(p.n_values == math.inf for p in self.parameters)
 
     def _columns(self) -> Iterator[tuple[Parameter, slice]]:
         start = 0
@@ -99,39 +110,61 @@ class Space:
 
     def validate(self, x: Any) -> tuple[Value, ...]:
         """The values of a user's x in the order of the parameters; an error if it is not a point of the space."""
-        if isinstance(x, Mapping):
-            unknown, missing = set(x) - set(self.names), set(self.names) - set(x)
-            if unknown or missing:
-                raise InvalidInputError(
-                    f"expected values for {', '.join(self.names)}; got {dict(x)!r}; "
-                    + (f"try without {sorted(map(str, unknown))}" if unknown else f"try adding {sorted(missing)}")
-                )
-            values = [x[name] for name in self.names]
-        else:
-            if isinstance(x, (str, bytes)) or (not isinstance(x, (Sequence, np.ndarray)) and self.d > 1):
-                raise InvalidInputError(
-                    f"expected a point with {self.d} values ({', '.join(self.names)}); got {x!r}; try a list"
-                )
-            values = list(x) if isinstance(x, (Sequence, np.ndarray)) else [x]
-            if len(values) != self.d:
-                raise InvalidInputError(
-                    f"expected a point with {self.d} values ({', '.join(self.names)}); got {len(values)}: {x!r}; "
-                    "try one point per call, in the order of the bounds"
-                )
+        x = as_mapping(x)
+        values = self._by_name(x) if is_a(x, Mapping) else self._in_order(x)
         out: list[Value] = []
         for name, p, raw in zip(self.names, self.parameters, values, strict=True):
-            value = (
-                raw.item() if isinstance(raw, np.generic) or (isinstance(raw, np.ndarray) and raw.ndim == 0) else raw
-            )
-            if isinstance(p, Categorical) and isinstance(value, list):
-                value = tuple(value)  # what a tuple becomes in a JSON file
-            if not p.accepts(value):
+            value = _scalar(raw)
+            if not _accepts(p, value):
                 raise InvalidInputError(
-                    f"expected {p.describe()} for parameter {name!r}; got {value!r}; "
+                    f"expected {p.describe()} for parameter {name!r}; got {shown(raw)}; "
                     "try a point inside the bounds, or widen them"
                 )
-            out.append(int(value) if isinstance(p, Integer) else float(value) if isinstance(p, Real) else value)
+            out.append(p.canonical(value))
         return tuple(out)
+
+    def _by_name(self, x: Mapping[Any, Any]) -> list[Any]:
+        try:
+            x = dict(x)
+        except Exception:
+            x = {}
+        unknown, missing = [key for key in x if key not in self.names], [n for n in self.names if n not in x]
+        if unknown or missing:
+            hint = f"without {shown(unknown)}" if unknown else f"adding {missing}"
+            raise InvalidInputError(f"expected values for {', '.join(self.names)}; got {shown(x)}; try {hint}")
+        return [x[name] for name in self.names]
+
+    def _in_order(self, x: Any) -> list[Any]:
+        values = listed(x)
+        if values is None and self.d == 1 and not is_a(x, str, bytes):
+            values = [x]
+        if values is None:
+            raise InvalidInputError(
+                f"expected a point with {self.d} values ({', '.join(self.names)}); got {shown(x)}; try a list"
+            )
+        if len(values) != self.d:
+            raise InvalidInputError(
+                f"expected a point with {self.d} values ({', '.join(self.names)}); got {len(values)}: {shown(x)}; "
+                "try one point per call, in the order of the bounds"
+            )
+        return values
+
+    def points(self, given: Any) -> list[tuple[Value, ...]]:
+        """The points of a user's list, array or data frame, or the one point that it is; all are validated."""
+        if given is None:
+            return []
+        if is_frame(given):
+            rows = rows_of_frame(given, self.names, by_position=not self.named)
+            if rows is None:
+                raise InvalidInputError(
+                    f"expected a data frame with the columns {', '.join(self.names)}; "
+                    f"got {shown(list(given.columns))}; try renaming the columns"
+                )
+            return [self.validate(row) for row in rows]
+        several = None if is_a(as_mapping(given), Mapping) else listed(given)
+        if several is None or (len(several) == self.d and not any(_holds_values(v) for v in several)):
+            return [self.validate(given)]
+        return [self.validate(point) for point in several]
 
     def encode(self, values: Sequence[Value]) -> np.ndarray:
         """Units (D,) of a validated point."""
@@ -153,25 +186,45 @@ class Space:
 
     def neighbours(self, unit: np.ndarray) -> np.ndarray:
         """Units (k, D) of the points that differ in one integer or categorical parameter by one step."""
-        values = self.decode(unit)
-        found = []
-        for (p, columns), value in zip(self._columns(), values, strict=True):
-            for other in p.neighbours(value):
-                moved = unit.copy()
-                moved[columns] = p.encode(other)
-                found.append(moved)
-        return np.asarray(found).reshape(-1, self.n_inputs)
+        found = [np.empty((0, self.n_inputs))]
+        for p, columns in self._columns():
+            others = p.neighbours(p.decode(unit[columns]))
+            moved = np.repeat(unit[None], len(others), axis=0)
+            if others:
+                moved[:, columns] = [p.encode(other) for other in others]
+            found.append(moved)
+        return np.concatenate(found)
 
     def all_points(self) -> Iterator[tuple[Value, ...]]:
         """Every point of a finite space."""
-        return itertools.product(
-            *(p.choices if isinstance(p, Categorical) else range(int(p.low), int(p.high) + 1) for p in self.parameters)
-        )
+        return itertools.product(*(p.values() for p in self.parameters))
 
     def to_user(self, values: Sequence[Value]) -> Any:
         """A point as the user's function gets it: dict, array of floats, or list when types are mixed."""
         if self.named:
             return dict(zip(self.names, values, strict=True))
-        if self.is_continuous:
+        if all(isinstance(p, Real) for p in self.parameters):
             return np.asarray(values, dtype=float)
         return list(values)
+
+
+def _holds_values(element: Any) -> bool:
+    """Whether it can be a point itself, rather than one value of it."""
+    return is_a(element, Mapping) or listed(element) is not None
+
+
+def _scalar(raw: Any) -> Any:
+    """A number or choice out of its NumPy wrapping; lists, which tuples become in JSON files, as tuples."""
+    try:
+        if is_a(raw, np.generic) or (is_a(raw, np.ndarray) and raw.ndim == 0):
+            return raw.item()
+        return tuple(_scalar(v) for v in raw) if type(raw) is list else raw
+    except Exception:  # a list that holds itself
+        return raw
+
+
+def _accepts(p: Parameter, value: Any) -> bool:
+    try:
+        return p.accepts(value)
+    except Exception:  # a number of the user's own that cannot be compared
+        return False

@@ -7,7 +7,7 @@ from concurrent.futures import Executor, as_completed
 import numpy as np
 
 from surefoot.errors import InvalidInputError
-from surefoot.processes import worker_pool
+from surefoot.execute.pool import worker_pool
 from surefoot.pulmonary.checks import require
 from surefoot.pulmonary.failures import FailureKind, SimulationFailure
 from surefoot.pulmonary.settings import Settings, Variant

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from surefoot.optimize.result import Result
 
 _MAX_SLICES = 12
-_MAX_REASONS = 20
+MAX_REASONS = 20
 _N_BEST = 10
 
 
@@ -197,13 +197,13 @@ def _failures(result: Result) -> list[Block]:
     reasons = [e.reason or "no reason given" for _, e in failed]
     groups = grouped(reasons)
     rows = [
-        (group.count, _clip(group.text), _example(result, failed[group.members[0]])) for group in groups[:_MAX_REASONS]
+        (group.count, _clip(group.text), _example(result, failed[group.members[0]])) for group in groups[:MAX_REASONS]
     ]
     caption = "Failed evaluations by reason"
     if len(groups) < len(set(reasons)):
         caption += "; those that differ only in numbers are counted together, with the first as an example"
-    if len(groups) > _MAX_REASONS:
-        caption += f"; {len(groups) - _MAX_REASONS} rarer reasons are left out"
+    if len(groups) > MAX_REASONS:
+        caption += f"; {len(groups) - MAX_REASONS} rarer reasons are left out"
     blocks: list[Block] = [Table(caption, ("count", "reason", "for example"), rows, left=(1, 2))]
     lost = sum(e.status == "transient" for e in result.history.evaluations)
     if lost:

@@ -1,27 +1,30 @@
-"""Who evaluates which trial: claims that never exceed the budget, heartbeats, lost workers.
+"""Who evaluates which trial: claims that never exceed the budget, heartbeats, lost workers, late results.
 
 Budget  Trial numbers are given out one by one by the storage. A trial may be evaluated if fewer than n_evals trials
-        with lower numbers count, and a trial that counts no more (VOID) never counts again; so at no time can more than
-        n_evals count, however many processes claim at once, and no lock is needed.
+        with lower numbers count, and a trial that counts no more (VOID) never counts again; so at no time are more than
+        n_evals that count begun, however many processes claim at once, and no lock is needed.
 Order   Before a suggestion is made, all trials with lower numbers must have published theirs: numbers are tickets. So
         every suggestion sees all points under way, and no two workers get the same one.
 Life    A trial under way carries its owner (machine, process, start of the process) and a count that the owner raises
-        every heartbeat_s. An owner on this machine is dead when its process is; one elsewhere when the count has not
-        moved for PATIENCE heartbeats by the observer's own clock: clocks are never compared. (Optuna's heartbeat
-        works inside study.optimize only, and needs the database's clock.)
-Lost    The trial of a dead owner becomes VOID, and its point is queued again: once. Lost a second time it is a
-        transient failure, which counts and teaches nothing: perhaps the point itself kills workers.
+        every heartbeat_s. An owner on this machine is dead when its process is; one elsewhere, or one that was stopped,
+        when the count has not moved for PATIENCE heartbeats by the observer's own clock: clocks are never compared.
+        Only time counts in which the observer could read: after a gap (an outage, a pause of its own) every clock
+        starts anew. (Optuna's heartbeat works inside study.optimize only, and needs the database's clock.)
+Lost    The trial of a dead owner becomes VOID, and its point is queued again, in one transaction (ends.py): once. Lost
+        a second time it is a transient failure, which counts and teaches nothing: perhaps the point kills workers.
+Late    An owner that was given up may live, and its evaluation end after all. Its result ends the trial that has taken
+        the place of its own (AGAIN leads there), be it waiting or under way elsewhere: no more is begun than the budget
+        allows, and the point counts once. Where that trial has ended, the result becomes a trial of its own: REPEATED,
+        kept but not counted, if the point has its result; otherwise LATE, and it counts.
 """
 
 from __future__ import annotations
 
 import math
-import os
-import platform
 import time
+import traceback
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 import optuna
@@ -29,110 +32,93 @@ from optuna.exceptions import UpdateFinishedTrialError
 from optuna.study import Study
 from optuna.trial import FrozenTrial, Trial, TrialState
 
-from surefoot.errors import SpaceExhaustedError
+from surefoot.errors import SpaceExhaustedError, SuggestionError, encodable
 from surefoot.integrations.optuna import SurefootSampler
-from surefoot.integrations.optuna_history import TRANSIENT, VOID, is_void, point_of, published
+from surefoot.integrations.optuna_history import (
+    OUTPUT,
+    REPEATED,
+    TRANSIENT,
+    VOID,
+    is_void,
+    point_of,
+    published,
+    trials_of,
+    was_evaluated,
+)
 from surefoot.integrations.optuna_space import Distributions, engine_space, from_engine
+from surefoot.runs.ends import add_ended, end_trial, waiting
+from surefoot.runs.owners import Owner, is_same, myself, surely_dead
+from surefoot.runs.storage import reading
 
 OWNER = "surefoot:owner"  # system attribute of a trial: who evaluates it
 RETRY = "surefoot:retry_of"  # user attribute: the number of the lost trial that it repeats
+AGAIN = "surefoot:again_of"  # user attribute: the number of the trial whose place it took
+LATE = "surefoot:late_from"  # user attribute: the number of the given-up trial whose result this is
 PATIENCE = 6  # heartbeats without a sign of life
+_GAP = 3  # heartbeats without a successful look, after which silence is counted anew
 _TURN_POLL_S = 0.02
 _RECENT_S = 0.1
 
 
-@cache
-def _machine() -> str:
-    """This machine, or container: what has the same process numbers."""
-    parts = [platform.node()]
-    for path in ("/proc/sys/kernel/random/boot_id", "/proc/self/ns/pid"):
-        try:
-            parts.append(os.readlink(path) if path.endswith("pid") else Path(path).read_text().strip())
-        except OSError:
-            parts.append("")
-    return " ".join(parts)
-
-
-def _started(pid: int) -> str:
-    """When the process started, in the kernel's ticks; empty if unknown. ProcessLookupError if it is dead."""
-    os.kill(pid, 0)
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
-    except (OSError, IndexError):  # not Linux
-        return ""
-    if fields[0] in "ZX":  # dead, but its parent has not asked yet
-        raise ProcessLookupError(pid)
-    return fields[19]
-
-
-def myself() -> dict[str, Any]:
-    """The owner of what this process claims."""
-    return {"machine": _machine(), "pid": os.getpid(), "started": _started(os.getpid()), "beat": 0}
-
-
-def _is_me(owner: dict[str, Any], me: dict[str, Any]) -> bool:
-    return all(owner.get(key) == me[key] for key in ("machine", "pid", "started"))
-
-
-def _surely_dead(owner: dict[str, Any]) -> bool:
-    """Whether the owner was a process of this machine that is no more."""
-    if owner.get("machine") != _machine():
-        return False
-    try:
-        return bool(_started(int(owner["pid"])) != owner["started"])
-    except ProcessLookupError:
-        return True
-    except PermissionError:
-        return False
-
-
 class RunSampler(SurefootSampler):
-    """In a run an exhausted space is the end, not a reason for random points; trials just read are not read again."""
+    """In a run an engine that fails is an error, not a reason for random points; trials are not read twice."""
 
     snapshot: list[FrozenTrial] | None = None
 
     def _trials(self, study: Study) -> list[FrozenTrial]:
         return self.snapshot if self.snapshot is not None else super()._trials(study)
 
-    def _cannot_suggest(self, error: Exception) -> None:
+    def _cannot_suggest(self, study: Study, trial: FrozenTrial, error: Exception) -> None:
         if isinstance(error, SpaceExhaustedError):
             raise error
-        super()._cannot_suggest(error)
+        where = traceback.extract_tb(error.__traceback__)[-1]
+        raise SuggestionError(
+            f"expected a suggestion for trial {trial.number}; got {type(error).__name__}: {error} "
+            f"({where.filename}:{where.lineno}), a defect of surefoot; every evaluation is kept; "
+            'try reporting this with the database, and policy = "RND" or another kernel to go on'
+        ) from error
 
 
 @dataclass
 class Claims:
-    """The claims of this process on the trials of a study."""
+    """The claims of this process on the trials of a study. The heart's thread calls `beat` and `watch`."""
 
     study: Study
     parameters: Distributions
     n_evals: int
     heartbeat_s: float
-    me: dict[str, Any] = field(default_factory=myself)
+    me: Owner = field(default_factory=myself)
     held: dict[int, int] = field(default_factory=dict)  # numbers of the trials under way here: their ids
     _latest: list[FrozenTrial] = field(default_factory=list)
+    _fresh: bool = False  # whether _latest is as we left the storage
     _read_at: float = -math.inf
-    _last_beat: float = field(default_factory=time.monotonic)
     _seen: dict[int, tuple[Any, float]] = field(default_factory=dict)  # id: (last sign of life, when by our clock)
 
     def trials(self) -> list[FrozenTrial]:
         """All trials of the study, as they are in the storage now."""
-        self._latest = self.study.get_trials(deepcopy=False)
-        self._read_at = time.monotonic()
-        return self._latest
+        with reading():
+            trials = trials_of(self.study)
+        now = time.monotonic()
+        if now - self._read_at > _GAP * self.heartbeat_s:
+            self._seen.clear()
+        self._latest, self._read_at, self._fresh = trials, now, True
+        return trials
 
     def _recent_trials(self) -> list[FrozenTrial]:
         """As they were a moment ago: enough to decide what to try, for what is taken is checked again."""
-        return self._latest if time.monotonic() - self._read_at < _RECENT_S else self.trials()
+        return self._latest if self._fresh and time.monotonic() - self._read_at < _RECENT_S else self.trials()
 
-    def claim(self) -> Trial | None:
-        """A trial to evaluate, with its parameters; None if the budget is used up or under way."""
+    def claim(self, stop: Callable[[], bool] = lambda: False) -> Trial | None:
+        """A trial to evaluate, with its parameters; None if the budget is used up or under way, or `stop` says so."""
         trials = self._recent_trials()  # a read costs several queries
         trial = self._take_waiting(trials) or self._create(trials)
         if trial is None:
             return None
         try:
-            now = self._await_turn(trial.number)
+            now = self._await_turn(trial.number, stop)
+            if now is None:
+                self.release(trial.number, "interrupted before it began", again=True)
+                return None
             if not self._may(now, trial.number):
                 self.release(trial.number, "surplus: others had claimed the rest of the budget")
                 return None
@@ -140,7 +126,9 @@ class Claims:
                 self.study.sampler.snapshot = now
             for name, distribution in self.parameters.items():
                 trial._suggest(name, distribution)
-        except SpaceExhaustedError:
+        except (SpaceExhaustedError, SuggestionError) as error:
+            self.release(trial.number, "surplus: the space is exhausted" if isinstance(error, SpaceExhaustedError)
+                         else "not evaluated: no suggestion could be made")  # fmt: skip
             raise
         except UpdateFinishedTrialError:  # we were silent for too long, and others gave it up
             self.held.pop(trial.number, None)
@@ -154,16 +142,16 @@ class Claims:
         return sum(t.number < number and not is_void(t) for t in trials) < self.n_evals
 
     def _take_waiting(self, trials: list[FrozenTrial]) -> Trial | None:
-        for waiting in trials:
-            if waiting.state != TrialState.WAITING or not self._may(trials, waiting.number):
+        for found in trials:
+            if found.state != TrialState.WAITING or not self._may(trials, found.number):
                 continue
             try:
-                if self.study._storage.set_trial_state_values(waiting._trial_id, state=TrialState.RUNNING):
-                    self.held[waiting.number] = waiting._trial_id
-                    self._beat(waiting._trial_id)
-                    return Trial(self.study, waiting._trial_id)
+                if self.study._storage.set_trial_state_values(found._trial_id, state=TrialState.RUNNING):
+                    self.held[found.number] = found._trial_id
+                    self._show_life(found._trial_id)
+                    return Trial(self.study, found._trial_id)
             except UpdateFinishedTrialError:
-                continue
+                self.held.pop(found.number, None)
         return None
 
     def _create(self, trials: list[FrozenTrial]) -> Trial | None:
@@ -175,17 +163,17 @@ class Claims:
         self.held[trial.number] = trial._trial_id
         return trial
 
-    def _await_turn(self, number: int) -> list[FrozenTrial]:
-        """Wait until all trials before have a point; all trials then."""
-        while True:
+    def _await_turn(self, number: int, stop: Callable[[], bool]) -> list[FrozenTrial] | None:
+        """Wait until all trials before have a point; all trials then, or None if told to stop."""
+        while not stop():
             trials = self.trials()
             before = [
                 t for t in trials if t.number < number and t.state == TrialState.RUNNING and not self._has_point(t)
             ]
             if all(t.number in self.held or self._is_lost(t) for t in before):
                 return trials
-            self.beat_if_due()
             time.sleep(_TURN_POLL_S)
+        return None
 
     def _has_point(self, trial: FrozenTrial) -> bool:
         known = {*trial.params, *published(trial), *(trial.system_attrs.get("fixed_params") or {})}
@@ -193,28 +181,59 @@ class Claims:
 
     # --- ends
 
-    def told(self, number: int) -> None:
-        """The trial has ended."""
-        self.held.pop(number, None)
+    def end(self, number: int, point: Mapping[str, Any], value: float | None, attributes: Mapping[str, Any]) -> str:
+        """Report a result (a failure: no value); what became of it, for people, if its trial had been given up."""
+        state = TrialState.FAIL if value is None else TrialState.COMPLETE
+        trial_id = self.held.pop(number, None)
+        self._fresh = False
+        try:
+            if trial_id is not None and end_trial(self.study, trial_id, state, value=value, attributes=attributes):
+                return ""
+        except Exception:
+            if trial_id is not None:
+                self.held[number] = trial_id
+            raise
+        return self._end_late(number, point, state, value, attributes)
+
+    def _end_late(
+        self, number: int, point: Mapping[str, Any], state: TrialState, value: float | None, told: Mapping[str, Any]
+    ) -> str:
+        while True:
+            trials = {t.number: t for t in self.trials()}
+            ours = [t for t in trials.values() if number in (t.number, t.user_attrs.get(LATE))]
+            if any(t.state.is_finished() and t.user_attrs.get(OUTPUT) == told[OUTPUT] for t in ours):
+                return ""  # reported before a connection broke
+            heir = _heir(trials, number)
+            if heir is None or heir.state.is_finished():
+                break
+            attributes = told if heir.number == number else {**told, LATE: number}
+            if end_trial(self.study, heir._trial_id, state, value=value, attributes=attributes, point=point,
+                         distributions=self.parameters):  # fmt: skip
+                return f"trial {number} had been given up; its result came after all and counts as trial {heir.number}"
+        has_result = heir is not None and was_evaluated(heir) and TRANSIENT not in heir.user_attrs
+        mark = {REPEATED: heir.number} if heir is not None and has_result else {}
+        add_ended(self.study, state, value=value, attributes={**told, LATE: number, **mark}, point=point,
+                  distributions=self.parameters)  # fmt: skip
+        counted = "kept, not counted: the point has been evaluated again" if has_result else "counts as another trial"
+        return f"trial {number} had been given up; its result came after all and is {counted}"
 
     def release(self, number: int, why: str, *, again: bool = False) -> None:
-        """Give a trial back unevaluated; `again`: queue its point for whoever comes next."""
-        self._void(self.study._storage.get_trial(self.held[number]), why, again)
-        self.told(number)
+        """Give a trial back unevaluated, if it is ours still; `again`: queue its point for whoever comes next."""
+        trial_id = self.held.get(number)
+        if trial_id is not None:
+            self._void(self.study._storage.get_trial(trial_id), why, again)
+        self.held.pop(number, None)
 
     def _void(self, trial: FrozenTrial, why: str, again: bool, attributes: dict[str, Any] | None = None) -> bool:
-        storage = self.study._storage
-        self._read_at = -math.inf
-        try:
-            storage.set_trial_user_attr(trial._trial_id, VOID, why)
-            storage.set_trial_state_values(trial._trial_id, state=TrialState.FAIL)
-        except UpdateFinishedTrialError:  # it ended after all, or another process was faster
-            return False
-        point = self._point(trial)
-        if again and point is not None:
+        """Whether it was we who ended it."""
+        self._fresh = False
+        point = self._point(trial) if again else None
+        queue = None
+        if point is not None:
             kept = {RETRY: trial.user_attrs[RETRY]} if RETRY in trial.user_attrs else {}
-            self.study.enqueue_trial(point, user_attrs={**kept, **(attributes or {})})
-        return True
+            queue = waiting(point, {**kept, **(attributes or {}), AGAIN: trial.number})
+        told = {VOID: encodable(why)}
+        return end_trial(self.study, trial._trial_id, TrialState.FAIL, attributes=told, queue=queue)
 
     def _point(self, trial: FrozenTrial) -> dict[str, Any] | None:
         space = engine_space(self.parameters)
@@ -225,33 +244,36 @@ class Claims:
 
     # --- life
 
-    def _beat(self, trial_id: int) -> None:
+    def _show_life(self, trial_id: int) -> None:
         self.study._storage.set_trial_system_attr(trial_id, OWNER, self.me)
 
-    def beat_if_due(self) -> bool:
-        """Show that this process lives, for every trial it holds, if the last time was a heartbeat ago."""
-        if time.monotonic() - self._last_beat < self.heartbeat_s:
-            return False
-        self._last_beat = time.monotonic()
+    def beat(self) -> None:
+        """Show that this process lives, for every trial it holds."""
         self.me = {**self.me, "beat": self.me["beat"] + 1}
         for number, trial_id in list(self.held.items()):
             try:
-                self._beat(trial_id)
-            except UpdateFinishedTrialError:  # given up by others while we were silent
+                self._show_life(trial_id)
+            except UpdateFinishedTrialError:  # it has just ended, or was given up by others while we were silent
                 self.held.pop(number, None)
-        return True
+
+    def watch(self) -> None:
+        """Look for signs of life of the others."""
+        for trial in self.trials():
+            if trial.state == TrialState.RUNNING and trial.number not in self.held:
+                self._is_lost(trial)
 
     def _is_lost(self, trial: FrozenTrial) -> bool:
         owner = trial.system_attrs.get(OWNER)
-        if owner is not None and _is_me(owner, self.me):
+        if owner is not None and is_same(owner, self.me):
             return trial.number not in self.held  # created by a call that then failed
-        if owner is not None and _surely_dead(owner):
+        if owner is not None and surely_dead(owner):
             return True
-        sign, since = self._seen.get(trial._trial_id, (None, 0.0))
-        if trial._trial_id not in self._seen or sign != owner:
-            self._seen[trial._trial_id] = (owner, time.monotonic())
+        now = time.monotonic()
+        sign, since = self._seen.get(trial._trial_id, (None, math.inf))
+        if since == math.inf or sign != owner:
+            self._seen[trial._trial_id] = (owner, now)
             return False
-        return time.monotonic() - since > PATIENCE * self.heartbeat_s
+        return now - since > PATIENCE * self.heartbeat_s
 
     def recover(self) -> list[str]:
         """Give up the trials of dead workers, and queue their points again, once; what was done, for people."""
@@ -261,7 +283,8 @@ class Claims:
                 continue
             began = self.parameters.keys() <= trial.params.keys()  # else the point cannot have killed the worker
             if began and RETRY in trial.user_attrs:
-                if self._fail_for_good(trial):
+                why = f"lost: its worker died, as that of trial {trial.user_attrs[RETRY]} at the same point"
+                if end_trial(self.study, trial._trial_id, TrialState.FAIL, attributes={TRANSIENT: why}):
                     done.append(f"trial {trial.number} lost its worker a second time; not tried again")
                 continue
             retry = {RETRY: trial.number} if began else None
@@ -270,12 +293,10 @@ class Claims:
                 done.append(f"trial {trial.number} lost its worker{again}")
         return done
 
-    def _fail_for_good(self, trial: FrozenTrial) -> bool:
-        storage = self.study._storage
-        why = f"lost: its worker died, as that of trial {trial.user_attrs[RETRY]} at the same point"
-        try:
-            storage.set_trial_user_attr(trial._trial_id, TRANSIENT, why)
-            storage.set_trial_state_values(trial._trial_id, state=TrialState.FAIL)
-        except UpdateFinishedTrialError:
-            return False
-        return True
+
+def _heir(trials: Mapping[int, FrozenTrial], number: int) -> FrozenTrial | None:
+    """The trial that stands for the point of trial `number` now: itself, or the last that took its place."""
+    heirs = {t.user_attrs[AGAIN]: t.number for t in trials.values() if AGAIN in t.user_attrs}
+    while number in heirs:
+        number = heirs[number]
+    return trials.get(number)

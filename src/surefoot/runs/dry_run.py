@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Iterator
-from pathlib import Path
 
+from surefoot.execute.caller import LoadError
 from surefoot.integrations.optuna_space import engine_space, from_engine
 from surefoot.optimize.suggest import initial_design
-from surefoot.runs.callee import load
+from surefoot.runs.evaluation import caller_of, not_loaded
 from surefoot.runs.objective import fill
 from surefoot.runs.problem import Problem
-from surefoot.runs.storage import close_storage, load_study, open_storage, parse_url, shown_url, study_names
-from surefoot.runs.study import check_same_problem, counts_of
+from surefoot.runs.storage import has_studies, load_study, opened, parse_url, shown_url, study_names
+from surefoot.runs.study import changes_of, check_same_problem, counts_of
 
 
 def check(problem: Problem, place: str) -> Iterator[str]:
@@ -24,7 +25,7 @@ def check(problem: Problem, place: str) -> Iterator[str]:
     first = space.decode(initial_design(space, problem.settings, 0)[0])
     x = {name: from_engine(d, value) for (name, d), value in zip(problem.parameters.items(), first, strict=True)}
     if problem.objective.python:
-        load(problem.objective.python, problem.folder)
+        _load(problem)
         yield f"objective   {problem.objective.python}, called with {x}"
     else:
         folder = problem.evaluations_folder / "000000"
@@ -32,12 +33,10 @@ def check(problem: Problem, place: str) -> Iterator[str]:
         yield f"command     {shlex.join(fill(problem.objective.command, values))}"
         yield f"in          {folder}"
     url = parse_url(place)
-    exists = url.get_backend_name() != "sqlite" or Path(str(url.database)).exists()
-    if not exists:
+    if not has_studies(place):
         yield f"storage     {shown_url(url)}, to be made"
         return
-    storage = open_storage(place, create=True)
-    try:
+    with opened(place) as storage:
         if problem.name not in study_names(storage):
             yield f"storage     {shown_url(url)}, study to be made"
             return
@@ -45,5 +44,16 @@ def check(problem: Problem, place: str) -> Iterator[str]:
         check_same_problem(study, problem)
         counts = counts_of(study, problem.n_evals)
         yield f"storage     {shown_url(url)}, {counts.finished} evaluations there, {counts.running} under way"
+        for line in changes_of(study, problem):
+            yield f"changed     {line}"
+
+
+def _load(problem: Problem) -> None:
+    """As a run would: in a process of its own, within its time."""
+    caller = caller_of(problem, {**os.environ, **problem.objective.environment})
+    try:
+        caller.start()
+    except LoadError as error:
+        raise not_loaded(problem, error) from None
     finally:
-        close_storage(storage)
+        caller.stop()

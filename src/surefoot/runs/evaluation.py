@@ -6,6 +6,7 @@ import errno
 import json
 import math
 import os
+import pickle
 import platform
 import shutil
 import threading
@@ -14,20 +15,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from surefoot.errors import InvalidInputError
+from surefoot.execute.caller import Caller, LoadError
+from surefoot.execute.helper import Loading, Request
+from surefoot.execute.outcome import Outcome, exception_outcome, is_machine_trouble
+from surefoot.execute.processes import Processes, StoppedError
 from surefoot.optimize.evaluate import as_evaluation
 from surefoot.optimize.history import Evaluation
-from surefoot.optimize.isolate import Outcome
-from surefoot.runs.callee import STDERR, STDOUT
-from surefoot.runs.caller import Caller
-from surefoot.runs.command import run_command, tail
-from surefoot.runs.objective import PARAMETERS_FILE
+from surefoot.runs.command import run_command
+from surefoot.runs.objective import PARAMETERS_FILE, STDERR, STDOUT
 from surefoot.runs.problem import Problem
+from surefoot.runs.reading import tail
 
 _TAIL_BYTES = 2000  # of stdout and stderr each, kept in the storage: readable from any machine
-_MOST_CHARACTERS = 1000  # of a reason
 _NO_SPACE_BYTES = 2**16  # a disk with less than this left is full
-_thread = threading.local()
-_callers: list[Caller] = []
+processes = Processes()  # those of all evaluations here
+_callers: dict[tuple[Any, ...], Caller] = {}  # one per thread and function, kept from trial to trial
 
 
 @dataclass(frozen=True)
@@ -39,68 +42,130 @@ class Finished:
 
 
 def evaluate_trial(problem: Problem, number: int, x: dict[str, Any]) -> Finished:
-    """Evaluate a point. A failure is an answer; OSError means that it could not be evaluated (a full disk, say)."""
-    folder = _fresh_folder(problem.evaluations_folder, number)
-    (folder / PARAMETERS_FILE).write_text(json.dumps(x))
+    """Evaluate a point. A failure is an answer; OSError means that the machine could not (a full disk, say)."""
+    n_tries = problem.objective.n_retries + 1
+    start = time.perf_counter()
+    for attempt in range(n_tries):
+        if attempt:
+            time.sleep(min(0.1 * 2**attempt, 5.0))  # what is transient needs a moment to pass
+        folder = _prepared_folder(problem, number, x, "try" if attempt else "old")
+        outcome = _evaluate(problem, number, x, folder)
+        transient = bool(set(problem.objective.retry_on) & set(outcome.exception_names))
+        if not outcome.reason or not transient:
+            break
+    if outcome.reason and _free_bytes(folder) < _NO_SPACE_BYTES:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(folder))  # teaches nothing about the point
+    duration = time.perf_counter() - start
+    if transient:
+        reason = f"{outcome.reason} (transient; tried {n_tries} times)"
+        evaluation = Evaluation((), math.nan, "transient", reason, duration)
+    else:
+        evaluation = _evaluation(outcome, duration)
+    ends = {"stdout": tail(folder / STDOUT, _TAIL_BYTES), "stderr": tail(folder / STDERR, _TAIL_BYTES)}
+    return Finished(evaluation, {"host": platform.node(), "folder": str(folder), **ends})
+
+
+def _evaluation(outcome: Outcome, duration_s: float) -> Evaluation:
+    if not outcome.reason:
+        try:
+            return as_evaluation((), outcome.value, duration_s)
+        except TypeError as error:  # not a number
+            outcome = Outcome(reason=str(error))
+        except Exception as error:  # the value's own methods
+            outcome = exception_outcome(error)
+    return Evaluation((), math.nan, "failed", outcome.reason, duration_s)
+
+
+def _evaluate(problem: Problem, number: int, x: dict[str, Any], folder: Path) -> Outcome:
+    """What came of one attempt. What is wrong with the point is a failure; OSError is the machine's."""
     environment = {
         **os.environ,
         **problem.objective.environment,
         "SUREFOOT_FOLDER": str(folder),
         "SUREFOOT_TRIAL": str(number),
     }
-    n_tries = problem.objective.n_retries + 1
-    start = time.perf_counter()
-    for attempt in range(n_tries):
-        if attempt:
-            time.sleep(min(0.1 * 2**attempt, 5.0))  # what is transient needs a moment to pass
-        outcome = _evaluate(problem, {**x, "here": str(problem.folder), "folder": str(folder), "trial": number}, x,
-                            folder, environment)  # fmt: skip
-        transient = bool(set(problem.objective.retry_on) & set(outcome.exception_names))
-        if not outcome.reason or not transient:
-            break
-    if outcome.reason and shutil.disk_usage(folder).free < _NO_SPACE_BYTES:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(folder))  # teaches nothing about the point
-    duration = time.perf_counter() - start
-    told = outcome.reason[:_MOST_CHARACTERS]
-    if not outcome.reason:
-        evaluation = as_evaluation((), outcome.value, duration)
-    elif transient:
-        reason = f"{told} (transient; tried {n_tries} times)"
-        evaluation = Evaluation((), math.nan, "transient", reason, duration)
-    else:
-        evaluation = Evaluation((), math.nan, "failed", told, duration)
-    ends = {"stdout": tail(folder / STDOUT, _TAIL_BYTES), "stderr": tail(folder / STDERR, _TAIL_BYTES)}
-    return Finished(evaluation, {"host": platform.node(), "folder": str(folder), **ends})
+    try:
+        if problem.objective.command:
+            values = {**x, "here": str(problem.folder), "folder": str(folder), "trial": number}
+            outcome = run_command(problem.objective, values, folder, environment, processes)
+        else:
+            outcome = _call(problem, x, folder, environment)
+    except (OSError, ValueError) as error:
+        if isinstance(error, (StoppedError, InvalidInputError)) or is_machine_trouble(error):
+            raise
+        return Outcome(reason=f"cannot be evaluated: {error}")
+    if outcome.machine:
+        raise OSError(errno.EAGAIN, outcome.reason)
+    return outcome
 
 
-def _evaluate(
-    problem: Problem, placeholders: dict[str, Any], x: dict[str, Any], folder: Path, environment: dict[str, str]
-) -> Outcome:
-    if problem.objective.command:
-        return run_command(problem.objective, placeholders, folder, environment)
-    callers: dict[Any, Caller] = _thread.__dict__.setdefault("callers", {})
-    key = (problem.objective.python, problem.folder)
-    if key not in callers:  # one process per thread, kept
-        callers[key] = Caller(problem.objective, problem.folder)
-        _callers.append(callers[key])
-    return callers[key].call(x, folder, environment)
+def _call(problem: Problem, x: dict[str, Any], folder: Path, environment: dict[str, str]) -> Outcome:
+    objective = problem.objective
+    key = (threading.get_ident(), problem.folder, objective.python, objective.timeout_s, objective.memory_limit_mb)
+    if key not in _callers:
+        _callers[key] = caller_of(problem, environment)
+    outputs = (str(folder / STDOUT), str(folder / STDERR))
+    try:
+        outcome = _callers[key].call(Request(pickle.dumps(x), environment=tuple(environment.items()), outputs=outputs))
+    except LoadError as error:
+        raise not_loaded(problem, error) from None
+    short = [name.rsplit(".", 1)[-1] for name in outcome.exception_names]
+    return Outcome(outcome.value, outcome.reason, (*outcome.exception_names, *short), outcome.machine)
 
 
-def _fresh_folder(parent: Path, number: int) -> Path:
-    """An empty folder for the trial; what another study left under its number is moved aside, not deleted."""
-    folder = parent / f"{number:06d}"
-    for k in range(1, 1000):
-        try:
-            folder.mkdir(parents=True)
-            break
-        except FileExistsError:
-            aside = parent / f"{number:06d}.old-{k}"
-            if not aside.exists():
-                folder.rename(aside)
+def caller_of(problem: Problem, environment: dict[str, str]) -> Caller:
+    """The process that holds the problem's Python function."""
+    objective = problem.objective
+    loading = Loading(spec=objective.python, here=str(problem.folder), memory_limit_mb=objective.memory_limit_mb)
+    return Caller(
+        processes, loading, timeout_s=objective.timeout_s, folder=problem.folder, environment=environment, quiet=True
+    )
+
+
+def not_loaded(problem: Problem, error: LoadError) -> InvalidInputError:
+    """The function of the problem file cannot be had."""
+    return InvalidInputError(
+        f"expected a function at {problem.objective.python!r}; got {error}; try python = 'file.py:function', "
+        "or importing it in a Python session"
+    )
+
+
+def _prepared_folder(problem: Problem, number: int, x: dict[str, Any], aside: str) -> Path:
+    try:
+        folder = _fresh_folder(problem.evaluations_folder, number, aside)
+        (folder / PARAMETERS_FILE).write_text(json.dumps(x))
+    except OSError as error:
+        if is_machine_trouble(error):
+            raise
+        raise InvalidInputError(
+            f"expected a folder for evaluations in {problem.evaluations_folder}; got {error}; try making it writable"
+        ) from None
     return folder
+
+
+def _fresh_folder(parent: Path, number: int, aside: str) -> Path:
+    """An empty folder for the trial; what another study or the last attempt left there is moved aside, not deleted."""
+    folder = parent / f"{number:06d}"
+    if os.path.lexists(folder):
+        k = 1
+        while os.path.lexists(parent / f"{number:06d}.{aside}-{k}"):
+            k += 1
+        folder.rename(parent / f"{number:06d}.{aside}-{k}")
+    folder.mkdir(parents=True)
+    return folder
+
+
+def _free_bytes(folder: Path) -> float:
+    """Of the disk that the folder is on, or was: the evaluation may have deleted it."""
+    for place in (folder, *folder.parents):
+        try:
+            return shutil.disk_usage(place).free
+        except OSError:
+            continue
+    return math.inf
 
 
 def close() -> None:
     """End the processes of Python objectives that are waiting for a next call."""
     while _callers:
-        _callers.pop().stop()
+        _callers.popitem()[1].stop()

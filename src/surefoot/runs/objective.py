@@ -16,9 +16,12 @@ Placeholders: {name} of a parameter, with a format if wanted ({f_L:.3e}); {here}
 
 from __future__ import annotations
 
+import math
+import os
 import re
 import shutil
 import string
+import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,14 +31,49 @@ from optuna.distributions import BaseDistribution, CategoricalDistribution, Floa
 
 from surefoot.errors import InvalidInputError
 
+_MOST_SHOWN = 300  # characters of a value in a message
+_MOST_DEPTH = 6  # of tables and lists
+_MOST_TEXT = 100_000  # characters: Linux takes no longer argument of a command
 OWN_PLACEHOLDERS = ("here", "folder", "trial")
+STDOUT, STDERR = "stdout.txt", "stderr.txt"  # in the working directory of an evaluation
 PARAMETERS_FILE = "parameters.json"  # written into every working directory, for simulators that read files
 
 
 def expect(holds: bool, expected: str, got: Any, attempt: str) -> None:
     """Raise in three parts unless it holds."""
     if not holds:
-        raise InvalidInputError(f"expected {expected}; got {got!r}; try {attempt}")
+        raise InvalidInputError(f"expected {expected}; got {shown(got)}; try {attempt}")
+
+
+def shown(got: Any) -> str:
+    """A value in a message: not too much of it."""
+    text = repr(got)
+    return text if len(text) <= _MOST_SHOWN else text[: _MOST_SHOWN - 1] + "…"
+
+
+def is_number(value: Any) -> bool:
+    """Whether it is a finite number and no truth value."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def check_contents(table: Mapping[str, Any]) -> None:
+    """Raise for what no key of a problem can hold, before anything looks at it closely."""
+    left: list[tuple[str, int, Any]] = [("the problem file", 0, table)]
+    while left:
+        where, depth, value = left.pop()
+        if isinstance(value, Mapping):
+            expect(depth < _MOST_DEPTH, "tables in tables in tables at most", where, "fewer levels")
+            for key, inside in value.items():
+                left += [(f"the name {shown(key)}", depth, key), (key, depth + 1, inside)]
+        elif isinstance(value, list):
+            expect(depth < _MOST_DEPTH, f"lists without lists in {shown(where)}", "more", "fewer levels")
+            left += [(where, depth + 1, inside) for inside in value]
+        elif isinstance(value, str):
+            expect("\0" not in value, f"text without NUL characters for {shown(where)}", value, "leaving them out")
+            short = len(value) <= _MOST_TEXT
+            expect(short, f"text of at most {_MOST_TEXT} characters for {shown(where)}", value, "a file instead")
+        elif isinstance(value, int):
+            expect(-(2**63) <= value < 2**63, f"an integer of 64 bits for {shown(where)}", value, "a float")
 
 
 def known(where: str, table: Mapping[str, Any], names: Iterable[str]) -> None:
@@ -43,7 +81,7 @@ def known(where: str, table: Mapping[str, Any], names: Iterable[str]) -> None:
     unknown = [key for key in table if key not in set(names)]
     if unknown:
         raise InvalidInputError(
-            f"expected {where} to have keys among {', '.join(names)}; got {', '.join(map(repr, unknown))}; "
+            f"expected {where} to have keys among {', '.join(names)}; got {', '.join(map(shown, unknown))[:1000]}; "
             "try mending the spelling"
         )
 
@@ -82,8 +120,8 @@ def objective_from(table: Mapping[str, Any], folder: Path, parameters: Mapping[s
     expect(one, "command or python in [objective]", sorted(table), 'command = ["./sim", "{x}"]')
     for key in ("timeout_s", "memory_limit_mb"):
         value = table.get(key)
-        positive = isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value < float("inf")
-        expect(value is None or positive, f"{key} as a positive number", value, f"{key} = 60")
+        positive = value is None or (is_number(value) and value > 0)
+        expect(positive, f"{key} as a positive number", value, f"{key} = 60")
     n_retries = table.get("n_retries", 2)
     count = isinstance(n_retries, int) and not isinstance(n_retries, bool) and n_retries >= 0
     expect(count, "n_retries of at least 0", n_retries, "n_retries = 2")
@@ -95,6 +133,8 @@ def objective_from(table: Mapping[str, Any], folder: Path, parameters: Mapping[s
     environment = table.get("environment", {})
     texts = isinstance(environment, dict) and all(isinstance(text, str) for text in environment.values())
     expect(texts, "environment as a table of texts", environment, 'OMP_NUM_THREADS = "1"')
+    bad = [name for name in environment if not name or "=" in name]
+    expect(not bad, "environment with names that are not empty and have no =", bad, 'OMP_NUM_THREADS = "1"')
     objective = Objective(
         command=_command(table["command"], folder, parameters) if "command" in table else (),
         python=_python(table["python"], folder) if "python" in table else "",
@@ -135,22 +175,11 @@ def _command(command: Any, folder: Path, parameters: Mapping[str, BaseDistributi
     expect(texts, "command as a list of texts, one per argument", command, 'command = ["./sim", "--x", "{x}"]')
     reserved = sorted(set(OWN_PLACEHOLDERS) & set(parameters))
     expect(not reserved, f"parameters not named {', '.join(OWN_PLACEHOLDERS)}", reserved, "other names")
-    sample = {name: _sample(d) for name, d in parameters.items()}
-    sample |= {"here": str(folder), "folder": "/folder", "trial": 0}
+    samples = {name: _samples(d) for name, d in parameters.items()}
+    samples |= {"here": (str(folder),), "folder": ("/folder",), "trial": (0,)}
     used: set[str] = set()
     for argument in command:
-        try:
-            fields = [name for _, name, _, _ in string.Formatter().parse(argument) if name is not None]
-            unknown = [name for name in fields if name not in sample]
-            expect(not unknown, f"placeholders among {', '.join(sample)} in {argument!r}", unknown, "{{ for a brace")
-            _fill(argument, sample)
-        except ValueError as error:
-            if isinstance(error, InvalidInputError):
-                raise
-            raise InvalidInputError(
-                f"expected placeholders like {{x}} or {{x:.3e}}; got {argument!r} ({error}); try {{{{ for a brace"
-            ) from None
-        used |= set(fields)
+        used |= _placeholders(argument, samples)
     missing = [name for name in parameters if name not in used]
     reads_file = not used & set(parameters) or any(PARAMETERS_FILE in argument for argument in command)
     expect(
@@ -162,6 +191,28 @@ def _command(command: Any, folder: Path, parameters: Mapping[str, BaseDistributi
     return (_executable(command[0], folder), *command[1:])
 
 
+def _placeholders(argument: str, samples: Mapping[str, tuple[Any, ...]]) -> set[str]:
+    """The names in an argument, each with a format that suits its values."""
+    try:
+        fields = [(name, spec, how) for _, name, spec, how in string.Formatter().parse(argument) if name is not None]
+        unknown = [name for name, _, _ in fields if name not in samples]
+        among = f"placeholders among {', '.join(samples)} in {shown(argument)}"
+        expect(not unknown, among, unknown, "{{ for a brace")
+        for name, spec, how in fields:
+            expect(not how, f"no conversion of {{{name}}}", f"!{how}", f"{{{name}}}")
+            wide = any(len(digits) > 3 for digits in re.findall(r"\d+", spec or ""))
+            expect(not wide, f"a format of {{{name}}} with fewer than 1000 characters", spec, f"{{{name}:.6e}}")
+            for value in samples[name] if spec else ():
+                format(value, spec or "")
+    except InvalidInputError:
+        raise
+    except (ValueError, OverflowError) as error:
+        raise InvalidInputError(
+            f"expected placeholders like {{x}} or {{x:.3e}}; got {shown(argument)} ({error}); try {{{{ for a brace"
+        ) from None
+    return {name for name, _, _ in fields}
+
+
 def _executable(name: str, folder: Path) -> str:
     """The program's path: with a slash relative to the TOML file, without one from the PATH."""
     if "{" in name:
@@ -169,20 +220,22 @@ def _executable(name: str, folder: Path) -> str:
     path = str(folder / name) if "/" in name else name
     found = shutil.which(path)
     if found is None:
-        reason = "a file that cannot be executed" if Path(path).exists() else "no such program"
+        exists = os.path.exists(path)
         raise InvalidInputError(
-            f"expected an executable as the first part of command; got {name!r}, {reason}; "
-            f"try {'chmod +x ' + name if Path(path).exists() else 'a path relative to the problem file, ./' + name}"
+            f"expected an executable as the first part of command; got {shown(name)}, "
+            f"{'a file that cannot be executed' if exists else 'no such program'}; "
+            f"try {'chmod +x ' + name if exists else 'a path relative to the problem file, ./' + name[:100]}"
         )
     return found
 
 
-def _sample(d: BaseDistribution) -> Any:
+def _samples(d: BaseDistribution) -> tuple[Any, ...]:
+    """Values that show whether a format suits."""
     if isinstance(d, CategoricalDistribution):
-        return d.choices[0]
+        return d.choices
     if isinstance(d, (FloatDistribution, IntDistribution)):
-        return d.low
-    return 0
+        return d.low, d.high
+    return ()
 
 
 def _python(spec: Any, folder: Path) -> str:
@@ -194,7 +247,7 @@ def _python(spec: Any, folder: Path) -> str:
     )
     module = str(spec).split(":")[0]
     if module.endswith(".py"):
-        expect((folder / module).is_file(), "a Python file beside the problem file", module, "its relative path")
+        expect(os.path.isfile(folder / module), "a Python file beside the problem file", module, "its relative path")
     return str(spec)
 
 
@@ -208,10 +261,12 @@ def _value(table: Any) -> ValueSource:
     expect(texts and one, "value = {regex} or {json, key}", table, 'value = {json = "out.json", key = "loss"}')
     if "regex" in table:
         try:
-            groups = re.compile(table["regex"]).groups
-        except re.error as error:
+            with warnings.catch_warnings():  # of what may mean something else in a later Python
+                warnings.simplefilter("ignore")
+                groups = re.compile(table["regex"]).groups
+        except (re.error, OverflowError, RecursionError) as error:
             raise InvalidInputError(
-                f"expected a regular expression; got {table['regex']!r} ({error}); try 'loss = (\\S+)'"
+                f"expected a regular expression; got {shown(table['regex'])} ({error}); try 'loss = (\\S+)'"
             ) from None
         expect(groups <= 1, "a regular expression with at most one group", table["regex"], "(?:…) for the others")
     return ValueSource(**table)

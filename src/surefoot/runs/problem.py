@@ -16,6 +16,7 @@ command = ["./sim", "--stiffness", "{f_L}", "--cells", "{cells}", "--mesh", "{me
 
 from __future__ import annotations
 
+import os
 import tomllib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -32,14 +33,16 @@ from optuna.distributions import (
 
 import surefoot
 from surefoot.errors import InvalidInputError
-from surefoot.optimize.minimize import check_max_failures
 from surefoot.optimize.optimizer import default_n_init
 from surefoot.optimize.parameters import Integer, Real
 from surefoot.optimize.settings import Settings
 from surefoot.optimize.space import Space
-from surefoot.runs.objective import Objective, expect, known, objective_from
+from surefoot.runs.objective import Objective, check_contents, expect, is_number, known, objective_from, shown
 
 _KEYS = ("name", "n_evals", "direction", "max_failures", "heartbeat_s", "parameters", "objective")
+_MOST_BYTES = 2**24  # of a problem file
+_MOST_NAME = 200  # bytes: endings are added, and file names have at most 255
+_MOST_STEPS = 1e9  # of a grid
 _SETTINGS = tuple(Settings.__dataclass_fields__)
 
 
@@ -87,13 +90,18 @@ def read_problem(path: Path) -> Problem:
 def _read(path: Path) -> dict[str, Any]:
     try:
         with path.open("rb") as file:
-            return tomllib.load(file)
+            text = file.read(_MOST_BYTES)
+        table = tomllib.loads(text.decode())
     except OSError as error:
         raise InvalidInputError(
-            f"expected a readable problem file; got {error.strerror}: {path}; try the path of a TOML file"
+            f"expected a readable problem file; got {error.strerror}: {shown(str(path))}; try the path of a TOML file"
         ) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InvalidInputError(f"expected a TOML file; got {path}: {error}; try mending that line") from None
+    except (ValueError, RecursionError) as error:  # not TOML, not UTF-8, a NUL in the path, tables without end
+        raise InvalidInputError(
+            f"expected a TOML file; got {shown(str(path))}: {str(error)[:300]}; try mending that line"
+        ) from None
+    check_contents(table)
+    return table
 
 
 def storage_place(place: str) -> str:
@@ -101,41 +109,53 @@ def storage_place(place: str) -> str:
     if not place.endswith(".toml"):
         return place
     path = Path(place)
-    name = _read(path).get("name", path.stem)
-    return str(path.resolve().parent / f"{name}.db")
+    return str(path.resolve().parent / f"{_name(_read(path), path.stem)}.db")
+
+
+def _name(table: Mapping[str, Any], default: str) -> str:
+    name = table.get("name", default)
+    plain = isinstance(name, str) and name != "" and not name.startswith(".") and not set(name) & set("/\\\0\r\n")
+    plain = plain and len(os.fsencode(name)) <= _MOST_NAME
+    expect(plain, f"name as text that can be a file name, of at most {_MOST_NAME} bytes", name, 'name = "stiffness"')
+    return str(name)
 
 
 def problem_from(table: Mapping[str, Any], folder: Path, default_name: str = "problem") -> Problem:
     """A problem from the tables of a TOML file; `folder` is where its relative paths start."""
+    check_contents(table)
     known("the problem", table, (*_KEYS, *_SETTINGS))
-    name = table.get("name", default_name)
-    plain = isinstance(name, str) and name != "" and not name.startswith(".") and not set(name) & set("/\\\0\n")
-    expect(plain, "name as text that can be a file name", name, 'name = "stiffness"')
     n_evals = table.get("n_evals", 100)
     count = isinstance(n_evals, int) and not isinstance(n_evals, bool) and n_evals >= 1
     expect(count, "n_evals of at least 1", n_evals, "n_evals = 100")
     direction = table.get("direction", "minimize")
     expect(direction in ("minimize", "maximize"), "direction minimize or maximize", direction, 'direction = "minimize"')
     heartbeat = table.get("heartbeat_s", 10.0)
-    number = isinstance(heartbeat, (int, float)) and not isinstance(heartbeat, bool) and 0.1 <= heartbeat <= 3600.0
+    number = is_number(heartbeat) and 0.1 <= heartbeat <= 3600.0
     expect(number, "heartbeat_s between 0.1 and 3600 seconds", heartbeat, "heartbeat_s = 10")
-    max_failures = table.get("max_failures", 50)
-    max_failures = None if max_failures == 0 and not isinstance(max_failures, bool) else max_failures
-    check_max_failures(max_failures)
     parameters = _parameters(table.get("parameters"))
     expect(isinstance(table.get("objective"), dict), "a table [objective]", table.get("objective"), "[objective]")
     settings = {"n_init": default_n_init(len(parameters)), **{k: table[k] for k in _SETTINGS if k in table}}
+    for key, value in settings.items():
+        expect(isinstance(value, (str, int, float)), f"a text or a number for {key}", value, f"leaving {key} out")
     return Problem(
-        name=name,
+        name=_name(table, default_name),
         folder=folder,
         parameters=parameters,
         objective=objective_from(table["objective"], folder, parameters),
         settings=Settings.of(**settings),
         n_evals=n_evals,
         direction=cast(Literal["minimize", "maximize"], direction),
-        max_failures=max_failures,
+        max_failures=_max_failures(table.get("max_failures", 50)),
         heartbeat_s=float(heartbeat),
     )
+
+
+def _max_failures(limit: Any) -> int | float | None:
+    count = isinstance(limit, int) and not isinstance(limit, bool) and limit >= 0
+    share = isinstance(limit, float) and 0.0 <= limit <= 1.0
+    what = "max_failures as a count, a share up to 1.0, or 0 for never"
+    expect(count or share, what, limit, "max_failures = 50")
+    return limit or None
 
 
 def _parameters(table: Any) -> dict[str, BaseDistribution]:
@@ -144,41 +164,44 @@ def _parameters(table: Any) -> dict[str, BaseDistribution]:
 
 
 def _parameter(name: str, fields: Any) -> BaseDistribution:
-    where = f"parameter {name!r}"
-    expect(isinstance(fields, dict), f"a table for {where}", fields, f"{name} = {{low = 0.0, high = 1.0}}")
+    where = f"parameter {shown(name)}"
     expect(name.isidentifier(), "parameter names of letters, digits and _", name, "another name")
+    expect(isinstance(fields, dict), f"a table for {where}", fields, f"{name} = {{low = 0.0, high = 1.0}}")
     if "choices" in fields:
-        known(where, fields, ("choices", "kind"))
-        expect(fields.get("kind", "categorical") == "categorical", f"no other kind for {where}", fields.get("kind"),
-               "leaving kind out")  # fmt: skip
-        choices = fields["choices"]
-        simple = isinstance(choices, list) and bool(choices)
-        simple = simple and all(isinstance(choice, (str, int, float, bool)) for choice in choices)
-        simple = simple and len(choices) > 1 and all(choices.count(choice) == 1 for choice in choices)
-        expect(
-            simple,
-            f"choices of {where} as a list of two or more different texts or numbers",
-            choices,
-            'choices = ["coarse", "fine"]',
-        )
-        return CategoricalDistribution(choices)
+        return _choices(where, fields)
     known(where, fields, ("low", "high", "log", "step", "kind"))
     kind = fields.get("kind", "real")
     expect(kind in ("real", "integer"), f"kind real or integer for {where}", kind, 'kind = "integer"')
     for key in ("low", "high"):
         expect(key in fields, f"{key} for {where}", fields, f"{key} = 0.0")
+        expect(is_number(fields[key]), f"a finite number as {key} of {where}", fields[key], f"{key} = 0.0")
+        whole = kind == "real" or float(fields[key]).is_integer()
+        expect(whole, f"an integer as {key} of the integer {where}", fields[key], 'kind = "real"')
     log = fields.get("log", False)
     expect(isinstance(log, bool), f"log true or false for {where}", log, "log = true")
-    bounds = fields["low"], fields["high"]
-    Space.of(
-        {name: Integer(*bounds, log) if kind == "integer" else Real(*bounds, log)}
-    )  # checks, and says what is wrong
-    expect(bounds[0] < bounds[1], f"low < high for {where}", bounds, "fixing it in the command instead")
+    low, high = (int(b) if kind == "integer" else float(b) for b in (fields["low"], fields["high"]))
+    expect(low <= high, f"low <= high for {where}", (low, high), f"low = {high}, high = {low}")
+    expect(not log or low > 0, f"low > 0 for {where} with log = true", low, "a small positive low, or log = false")
     step = fields.get("step")
-    positive = step is None or (isinstance(step, (int, float)) and not isinstance(step, bool) and step > 0)
-    fits = positive and (step is None or (not log and step <= fields["high"] - fields["low"]))
-    whole = kind == "real" or step is None or isinstance(step, int)
-    expect(fits and whole, f"a positive step within the range of {where}, and no log with it", step, "no step")
+    if step is not None:
+        positive = is_number(step) and step > 0 and (kind == "real" or isinstance(step, int))
+        fits = positive and not log and (step <= high - low or low == high) and (high - low) / step <= _MOST_STEPS
+        expect(fits, f"a positive step within the range of {where}, and no log with it", step, "no step")
+    if low < high:
+        Space.of({name: Integer(int(low), int(high), log) if kind == "integer" else Real(low, high, log)})
     if kind == "integer":
-        return IntDistribution(int(fields["low"]), int(fields["high"]), log=log, step=step or 1)
-    return FloatDistribution(fields["low"], fields["high"], log=log, step=step)
+        return IntDistribution(int(low), int(high), log=log, step=step or 1)
+    return FloatDistribution(low, high, log=log, step=step)
+
+
+def _choices(where: str, fields: Mapping[str, Any]) -> CategoricalDistribution:
+    known(where, fields, ("choices", "kind"))
+    kind = fields.get("kind", "categorical")
+    expect(kind == "categorical", f"no other kind for {where}", kind, "leaving kind out")
+    choices = fields["choices"]
+    simple = isinstance(choices, list) and len(choices) > 1
+    simple = simple and all(isinstance(choice, (str, bool)) or is_number(choice) for choice in choices)
+    simple = simple and all(choices.count(choice) == 1 for choice in choices)
+    what = f"choices of {where} as a list of two or more different texts or numbers"
+    expect(simple, what, choices, 'choices = ["coarse", "fine"]')
+    return CategoricalDistribution(choices)

@@ -1,12 +1,12 @@
 """Studies in Optuna's relational storage: a SQLite file, or PostgreSQL for many machines.
 
-SQLite      journal_mode = WAL: a writer does not block readers (the dashboard), and a crash at any moment leaves a
-            whole file. synchronous = NORMAL, and after every end of a trial `wal_checkpoint(TRUNCATE)`: the log is
-            synced and copied into the database file, that is synced, and the log is emptied. What has been reported is
-            then in the main file and on the disk, whatever becomes of the log; what need not survive a power cut (a
-            trial under way) costs no sync. BEGIN IMMEDIATE for every transaction: Optuna reads a trial's state and then
+SQLite      journal_mode = WAL: a writer does not block readers, and a crash at any moment leaves a whole file.
+            synchronous = NORMAL, and after every end of a trial `wal_checkpoint(TRUNCATE)`: the log is synced and
+            copied into the database file, that is synced, and the log is emptied. What has been reported is then in the
+            main file and on the disk, whatever becomes of the log; what need not survive a power cut (a trial under
+            way) costs no sync. BEGIN IMMEDIATE where something may be written: Optuna reads a trial's state and then
             writes it, relying on SELECT … FOR UPDATE, which SQLite does not have; without the lock two processes could
-            take the same trial.
+            take the same trial. What only reads (`opened`, `reading`) begins without it and never waits for a writer.
 PostgreSQL  commits are durable by default (synchronous_commit = on); connections are tested before use, so that a
             restarted server or a dropped connection costs a retry and not the run.
 """
@@ -16,6 +16,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sqlite3
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,72 +26,72 @@ import optuna
 from optuna.exceptions import StorageInternalError
 from optuna.storages import RDBStorage
 from optuna.study import Study
-from sqlalchemy import event
-from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import ArgumentError, SQLAlchemyError
+from sqlalchemy import create_engine, event, inspect
+from sqlalchemy.engine import URL
+from sqlalchemy.exc import SQLAlchemyError
 
-from surefoot.errors import InvalidInputError, MissingExtraError
+from surefoot.errors import InvalidInputError, MissingExtraError, StorageLostError
+from surefoot.runs.address import parse_url, shown_url, without_secrets
+from surefoot.runs.sqlite_file import OPTUNA_TABLES, SqliteFile, has_tables
 
-BUSY_TIMEOUT_S = 60.0  # how long SQLite waits for another process to finish its transaction
+__all__ = ["close_storage", "load_study", "open_storage", "opened", "parse_url", "shown_url", "study_names"]
+
 _OPEN_TRIES = 6  # two processes that create the tables at the same time get in each other's way
+_HOPELESS = ("not a database", "unable to open", "authentication", "does not exist", "malformed", "readonly")
+_POSTGRES: dict[str, Any] = {  # a server that is not reachable is noticed in half a minute, not in hours
+    "connect_timeout": 10, "keepalives": 1, "keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3,
+    "tcp_user_timeout": 30_000,
+}  # fmt: skip
+_thread = threading.local()  # .reading: whether this thread only reads now
 
 
-def parse_url(place: str | os.PathLike[str]) -> URL:
-    """The URL of a storage: sqlite:///…, postgresql://… or the path of a SQLite file."""
-    text = os.fspath(place)
-    if "://" not in text:
-        return URL.create("sqlite", database=text)
-    try:
-        url = make_url(text)
-    except (ArgumentError, ValueError) as error:
-        raise InvalidInputError(
-            f"expected a storage; got {text!r} ({error}); try study.db or postgresql://user@host/database"
-        ) from None
-    kind = url.get_backend_name()
-    if kind == "postgres":
-        url, kind = url.set(drivername="postgresql"), "postgresql"
-    if kind not in ("sqlite", "postgresql"):
-        raise InvalidInputError(
-            f"expected a storage in SQLite or PostgreSQL; got {kind!r}; try study.db or postgresql://user@host/database"
-        )
-    return url.set(drivername="postgresql+psycopg") if url.drivername == "postgresql" else url
+def open_storage(place: str | os.PathLike[str], *, create: bool = False, read_only: bool = False) -> RDBStorage:
+    """The storage at a URL or path; an error that says why if there is none, unless `create`.
 
-
-def shown_url(url: URL) -> str:
-    """For messages: a path, or the URL without its password."""
-    kind = url.get_backend_name()
-    return str(url.database) if kind == "sqlite" else url.set(drivername=kind).render_as_string(hide_password=True)
-
-
-def open_storage(place: str | os.PathLike[str], *, create: bool = False) -> RDBStorage:
-    """The storage at a URL or path; an error that says why if there is none, unless `create`."""
+    read_only  nothing is written, not even tables or a log, and no writer is waited for
+    """
     url = parse_url(place)
     optuna.logging.set_verbosity(optuna.logging.ERROR)  # what happens is ours to tell
+    file = None
     if url.get_backend_name() == "sqlite":
-        if url.database in (None, "", ":memory:"):
-            raise InvalidInputError(f"expected a SQLite file; got {str(url)!r}, which is none; try study.db")
-        path = Path(str(url.database)).resolve()
-        if not create and not path.is_file():
-            raise InvalidInputError(
-                f"expected a storage; got {str(path)!r}, which does not exist; try surefoot run first"
-            )
-        options: dict[str, Any] = {"creator": lambda: _connect(path)}
+        file = _sqlite_file(url, create=create, writes=not read_only)
+        options: dict[str, Any] = {"creator": file.connect}
     else:
-        options = {"pool_pre_ping": True, "connect_args": {"connect_timeout": 10}}
+        extra = {"options": "-c default_transaction_read_only=on"} if read_only else {}
+        options = {"pool_pre_ping": True, "connect_args": {**_POSTGRES, **extra}}
+    storage = _open(url, options, tables_exist=not create)
+    if file is not None:
+        event.listen(storage.engine, "begin", _begin_reading if read_only else _begin_writing(file))
+    return storage
+
+
+def _sqlite_file(url: URL, *, create: bool, writes: bool) -> SqliteFile:
+    if url.database in (None, "", ":memory:"):
+        raise InvalidInputError(f"expected a SQLite file; got {str(url)!r}, which is none; try study.db")
+    path = Path(str(url.database)).resolve()
+    if not create and not path.is_file():
+        raise InvalidInputError(f"expected a storage; got {str(path)!r}, which does not exist; try surefoot run first")
+    has_tables(path, create=create)
+    return SqliteFile(path, writes=writes, create=create)
+
+
+def _open(url: URL, options: dict[str, Any], *, tables_exist: bool) -> RDBStorage:
     for attempt in range(_OPEN_TRIES):
         try:
-            storage = RDBStorage(_template(url), engine_kwargs=options)
-            break
+            if tables_exist and url.get_backend_name() != "sqlite" and not _server_has_tables(url, options):
+                raise InvalidInputError(
+                    f"expected a database of studies; got {shown_url(url)} without their tables; try surefoot run first"
+                )
+            return RDBStorage(_template(url), engine_kwargs=options, skip_table_creation=tables_exist)
         except ImportError as error:
             raise MissingExtraError(
                 f"expected the driver of {url.drivername}; got {error}; try pip install 'surefoot[postgres]'"
             ) from error
         except (SQLAlchemyError, sqlite3.Error, optuna.exceptions.OptunaError) as error:
-            told = str(getattr(error, "orig", error)).strip().splitlines()[0]
-            hopeless = any(
-                word in told for word in ("not a database", "unable to open", "authentication", "does not exist")
-            )
-            if hopeless or attempt == _OPEN_TRIES - 1:
+            told = without_secrets(message_of(error), url)
+            if "locked" in told:  # by a process that will go on, perhaps: whoever opens knows how long to wait
+                raise StorageInternalError(told) from error
+            if any(word in told for word in _HOPELESS) or attempt == _OPEN_TRIES - 1:
                 raise InvalidInputError(
                     f"expected a storage at {shown_url(url)}; got {told}; "
                     "try a path that can be written, or a server that runs"
@@ -98,9 +99,35 @@ def open_storage(place: str | os.PathLike[str], *, create: bool = False) -> RDBS
             time.sleep(0.1 * 2**attempt)
         except RuntimeError as error:  # a schema of another version of Optuna
             raise InvalidInputError(f"expected a storage of this Optuna; got {error}; try that command") from None
+    raise AssertionError("not reached")
+
+
+def _server_has_tables(url: URL, options: dict[str, Any]) -> bool:
+    engine = create_engine(url, **options)
+    try:
+        return set(inspect(engine).get_table_names()) >= OPTUNA_TABLES
+    finally:
+        engine.dispose()
+
+
+def has_studies(place: str | os.PathLike[str]) -> bool:
+    """Whether a storage has been made there; an error if none could be. Writes nothing."""
+    url = parse_url(place)
     if url.get_backend_name() == "sqlite":
-        event.listen(storage.engine, "begin", _begin_immediate)
-    return storage
+        return has_tables(Path(str(url.database)).resolve(), create=True)
+    try:
+        return _server_has_tables(url, {"connect_args": _POSTGRES})
+    except SQLAlchemyError as error:
+        raise InvalidInputError(
+            f"expected a storage at {shown_url(url)}; got {without_secrets(message_of(error), url)}; "
+            "try a server that runs"
+        ) from None
+
+
+def message_of(error: BaseException) -> str:
+    """What the database said, in one line."""
+    lines = str(getattr(error.__cause__ or error, "orig", None) or error).strip().splitlines()
+    return lines[0] if lines else type(error).__name__
 
 
 def _template(url: URL) -> str:
@@ -108,16 +135,27 @@ def _template(url: URL) -> str:
     return url.render_as_string(hide_password=False).replace("{", "{{").replace("}", "}}")
 
 
-def _connect(path: Path) -> sqlite3.Connection:
-    # isolation_level None: transactions begin where SQLAlchemy begins them, not where sqlite3 guesses
-    connection = sqlite3.connect(path, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False)
-    for pragma in ("journal_mode = WAL", "synchronous = NORMAL", "checkpoint_fullfsync = 1", "fullfsync = 1"):
-        connection.execute(f"PRAGMA {pragma}")
-    return connection
+def _begin_reading(connection: Any) -> None:
+    connection.exec_driver_sql("BEGIN")
 
 
-def _begin_immediate(connection: Any) -> None:
-    connection.exec_driver_sql("BEGIN IMMEDIATE")
+def _begin_writing(file: SqliteFile) -> Any:
+    def begin(connection: Any) -> None:
+        file.check()
+        connection.exec_driver_sql("BEGIN" if getattr(_thread, "reading", False) else "BEGIN IMMEDIATE")
+
+    return begin
+
+
+@contextlib.contextmanager
+def reading() -> Iterator[None]:
+    """What this thread does meanwhile only reads: it takes no lock."""
+    before = getattr(_thread, "reading", False)
+    _thread.reading = True
+    try:
+        yield
+    finally:
+        _thread.reading = before
 
 
 def make_durable(storage: RDBStorage) -> None:
@@ -143,13 +181,21 @@ def _checkpoint(storage: RDBStorage) -> None:
 
 
 @contextlib.contextmanager
-def opened(place: str | os.PathLike[str]) -> Iterator[RDBStorage]:
-    """A storage to read from, closed at the end."""
-    storage = open_storage(place)
+def opened(place: str | os.PathLike[str], *, write: bool = False) -> Iterator[RDBStorage]:
+    """A storage, closed at the end; to read from unless `write`. What goes wrong is an error of ours."""
+    storage = None
     try:
+        storage = open_storage(place, read_only=not write)
         yield storage
+    except (StorageInternalError, SQLAlchemyError, sqlite3.Error) as error:
+        url = parse_url(place)
+        raise StorageLostError(
+            f"expected the storage {shown_url(url)} to answer; got {without_secrets(message_of(error), url)}; "
+            "try again when no other process holds its lock"
+        ) from error
     finally:
-        close_storage(storage)
+        if storage is not None:
+            close_storage(storage)
 
 
 def close_storage(storage: RDBStorage) -> None:

@@ -1,9 +1,12 @@
-"""The study of a problem: made or found again, and how far it is."""
+"""The study of a problem: made or found again, how far it is, and whether its objective is still the same."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
 from typing import Any, Protocol
 
 import optuna
@@ -12,9 +15,11 @@ from optuna.study import Study
 from optuna.trial import FrozenTrial, TrialState
 
 from surefoot.errors import InvalidInputError
-from surefoot.integrations.optuna_history import STUDY, is_void
+from surefoot.integrations.optuna_history import FORGOTTEN, STUDY, fallbacks_of, is_void, trials_of
 from surefoot.runs.claims import RunSampler
 from surefoot.runs.problem import Problem
+
+CHANGES = "surefoot:changes"  # user attribute of a study: when its objective changed, after which trial, and what
 
 
 class Reporter(Protocol):
@@ -39,9 +44,11 @@ class Counts:
     failed: int
     running: int
     best: float | None
+    forgotten: int = 0  # trials that the user took out
+    fallbacks: int = 0  # evaluations at random points because the engine failed
 
 
-def open_study(problem: Problem, storage: RDBStorage) -> Study:
+def open_study(problem: Problem, storage: RDBStorage, note: Callable[[str], None] = lambda text: None) -> Study:
     """The problem's study, made if it is not there; an error if it is one of another problem."""
     settings = dict(problem.to_json()["settings"])
     sampler = RunSampler(problem.parameters, **settings)
@@ -49,9 +56,52 @@ def open_study(problem: Problem, storage: RDBStorage) -> Study:
         storage=storage, study_name=problem.name, direction=problem.direction, sampler=sampler, load_if_exists=True
     )
     check_same_problem(study, problem)
-    if study.user_attrs.get(STUDY) != problem.to_json():
-        study.set_user_attr(STUDY, problem.to_json())
+    changes = changes_of(study, problem)
+    if changes:
+        n_trials = len(study.get_trials(deepcopy=False))
+        entry = {"when": datetime.now().isoformat(timespec="seconds"), "trials": n_trials, "changes": changes}
+        study.set_user_attr(CHANGES, [*(study.user_attrs.get(CHANGES) or []), entry])
+        finished = counts_of(study, problem.n_evals).finished
+        note(f"the objective has changed since this study was begun: {'; '.join(changes)}")
+        if finished:
+            note(
+                f"the {finished} evaluations so far count and are learned from; "
+                f"surefoot forget takes out those that should not be"
+            )
+    now = _about(problem)
+    if study.user_attrs.get(STUDY) != now:
+        study.set_user_attr(STUDY, now)
     return study
+
+
+def _about(problem: Problem) -> dict[str, Any]:
+    """What the study keeps of the problem."""
+    table = json.loads(json.dumps(asdict(problem.objective), default=str))
+    # a value may be a secret: only whether it changes is kept
+    hidden = {k: hashlib.sha256(str(v).encode()).hexdigest()[:16] for k, v in (table.get("environment") or {}).items()}
+    return {**problem.to_json(), "objective_table": {**table, "environment": hidden}}
+
+
+def changes_of(study: Study, problem: Problem) -> list[str]:
+    """What has changed in the objective since the study's last run, for people."""
+    before: dict[str, Any] = study.user_attrs.get(STUDY) or {}
+    now = _about(problem)
+    old, new = before.get("objective_table"), now["objective_table"]
+    if old is None:  # a study of an earlier version
+        was = before.get("objective", now["objective"])
+        return [] if was == now["objective"] else [f"it was {was!r}, it is {now['objective']!r}"]
+    changes = []
+    for key in [key for key in {**old, **new} if old.get(key) != new.get(key)]:
+        if key == "environment":
+            names = sorted(k for k in {**old[key], **new[key]} if old[key].get(k) != new[key].get(k))
+            changes.append(f"environment: {', '.join(names)}")
+        else:
+            changes.append(f"{key} was {_shown(old.get(key))}, is {_shown(new.get(key))}")
+    return changes
+
+
+def _shown(value: Any) -> str:
+    return " ".join(map(str, value)) if isinstance(value, list) else "none" if value in (None, "") else str(value)
 
 
 def check_same_problem(study: Study, problem: Problem) -> None:
@@ -72,10 +122,17 @@ def check_same_problem(study: Study, problem: Problem) -> None:
 
 
 def counts_of(study: Study, n_evals: int, trials: Sequence[FrozenTrial] | None = None) -> Counts:
-    """How far it is, all workers together; `trials` if they have just been read."""
-    trials = [t for t in trials or study.get_trials(deepcopy=False) if not is_void(t)]
-    finished = [t for t in trials if t.state.is_finished()]
+    """How far it is, all workers together; `trials` if they have just been read (by `trials_of`)."""
+    found = trials_of(study) if trials is None else trials
+    counted = [t for t in found if not is_void(t)]
+    finished = [t for t in counted if t.state.is_finished()]
     values = [t.value for t in finished if t.state == TrialState.COMPLETE and t.value is not None]
-    best = None if not values else (max if study.direction.name == "MAXIMIZE" else min)(values)
-    running = sum(t.state == TrialState.RUNNING for t in trials)
-    return Counts(n_evals, len(finished), len(finished) - len(values), running, best)
+    return Counts(
+        n_evals=n_evals,
+        finished=len(finished),
+        failed=len(finished) - len(values),
+        running=sum(t.state == TrialState.RUNNING for t in counted),
+        best=None if not values else (max if study.direction.name == "MAXIMIZE" else min)(values),
+        forgotten=sum(FORGOTTEN in t.user_attrs for t in found),
+        fallbacks=len(fallbacks_of(counted)),
+    )

@@ -14,8 +14,19 @@ from optuna.storages import RDBStorage
 from optuna.study import Study
 from optuna.trial import FrozenTrial, TrialState
 
-from surefoot.errors import InvalidInputError, MissingExtraError
-from surefoot.integrations.optuna_history import OUTPUT, REASON, STUDY, TRANSIENT, VOID, duration_of, is_void
+from surefoot.errors import InvalidInputError, MissingExtraError, encodable
+from surefoot.integrations.optuna_history import (
+    FORGOTTEN,
+    OUTPUT,
+    REASON,
+    REPEATED,
+    STUDY,
+    duration_of,
+    fallbacks_of,
+    is_void,
+    reason_of,
+    trials_of,
+)
 from surefoot.runs.storage import load_study, study_names
 from surefoot.runs.study import counts_of
 
@@ -24,7 +35,14 @@ Row = dict[str, Any]
 
 
 def status_of(trial: FrozenTrial) -> str:
-    """ok, failed (learned from), transient (not), void (never evaluated), pruned, running or waiting."""
+    """ok, failed (learned from), transient (not), void (never evaluated), pruned, running or waiting.
+
+    forgotten: the user took it out; repeated: a second result of a point, which is kept and does not count
+    """
+    if FORGOTTEN in trial.user_attrs:
+        return "forgotten"
+    if REPEATED in trial.user_attrs:
+        return "repeated"
     if trial.state == TrialState.COMPLETE:
         return "ok"
     if trial.state == TrialState.FAIL:
@@ -33,25 +51,30 @@ def status_of(trial: FrozenTrial) -> str:
 
 
 def trial_rows(study: Study) -> list[Row]:
-    """One row per trial, in the order of their numbers, all with the same keys."""
-    trials = study.get_trials(deepcopy=False)
+    """One row per trial, in the order of their numbers, all with the same keys.
+
+    A study with points that are random because the engine failed has a column `fallback`, which tells why.
+    """
+    trials = trials_of(study)
+    fallbacks = fallbacks_of(trials)
     names = list(dict.fromkeys(name for trial in trials for name in trial.params))
     rows = []
     for t in trials:
-        reason = next((t.user_attrs[key] for key in (REASON, TRANSIENT, VOID) if key in t.user_attrs), "")
         output = t.user_attrs.get(OUTPUT) or {}
-        rows.append({
+        row = {
             "number": t.number,
             "status": status_of(t),
             **_values(t, len(study.directions)),
             **{name: t.params.get(name) for name in names},
             "duration_s": duration_of(t) if t.state.is_finished() else None,
-            "reason": str(reason) if t.state == TrialState.FAIL else "",
+            "reason": reason_of(t) if t.state == TrialState.FAIL else "",
             "started": t.datetime_start.isoformat() if t.datetime_start else None,
             "ended": t.datetime_complete.isoformat() if t.datetime_complete else None,
             "host": output.get("host"),
             "folder": output.get("folder"),
-        })  # fmt: skip
+            **({"fallback": fallbacks.get(t.number, "")} if fallbacks else {}),
+        }  # fmt: skip
+        rows.append({name: encodable(value) if isinstance(value, str) else value for name, value in row.items()})
     return rows
 
 
@@ -76,6 +99,8 @@ def study_rows(storage: RDBStorage) -> list[Row]:
             "failed": None if counts is None else counts.failed,
             "running": None if counts is None else counts.running,
             "best": None if counts is None else counts.best,
+            "forgotten": None if counts is None else counts.forgotten,
+            "fallbacks": None if counts is None else counts.fallbacks,
             "objective": about.get("objective", ""),
         })  # fmt: skip
     return rows
@@ -115,19 +140,25 @@ def write_rows(rows: Sequence[Row], path: Path) -> None:
         return
     text = as_csv(rows) if suffix == ".csv" else as_json(rows)
     try:
-        path.write_text(text)
+        path.write_text(text, encoding="utf-8", errors="backslashreplace")
     except OSError as error:
         raise InvalidInputError(f"expected a file that can be written; got {error}; try another path") from None
 
 
 def as_csv(rows: Sequence[Row]) -> str:
-    """With a header; missing values are empty."""
+    """With a header; missing values are empty. A text that a spreadsheet would run begins with an apostrophe."""
     text = io.StringIO()
     if rows:
         writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+        writer.writerow({name: _cell(name) for name in rows[0]})
+        writer.writerows({name: _cell(value) for name, value in row.items()} for row in rows)
     return text.getvalue()
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, str):
+        return f"'{value}" if value.startswith(("=", "+", "-", "@", "\t", "\r")) else value
+    return value
 
 
 def as_json(rows: Sequence[Row]) -> str:

@@ -1,39 +1,51 @@
 """The loop of `surefoot run`: claim a trial, evaluate it, report its end; as often as the budget allows.
 
 One process keeps `workers` evaluations under way, in threads that wait for processes, or on any executor (Dask's). All
-access to the storage is here, in one thread. Any number of such processes may work on a study.
+access to the storage is here, in one thread, but for the heart's. Any number of such processes may work on a study.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
-from dataclasses import replace
-from typing import TypeVar
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
 
-from optuna.exceptions import StorageInternalError, UpdateFinishedTrialError
 from optuna.storages import RDBStorage
 from optuna.study import Study
-from optuna.trial import FrozenTrial, TrialState
-from sqlalchemy.exc import SQLAlchemyError
+from optuna.trial import TrialState
 
-from surefoot.errors import SpaceExhaustedError, StorageLostError, SurefootError
+from surefoot.errors import (
+    InvalidInputError,
+    SpaceExhaustedError,
+    StorageLostError,
+    StorageReplacedError,
+    SurefootError,
+    WorkersLostError,
+    as_reason,
+    encodable,
+)
 from surefoot.integrations.optuna_history import OUTPUT, REASON, TRANSIENT, is_void, result_of
 from surefoot.optimize.minimize import stop_if_hopeless
 from surefoot.optimize.result import Result
-from surefoot.runs import evaluation, process
+from surefoot.runs import evaluation, rescue
 from surefoot.runs.claims import Claims
 from surefoot.runs.evaluation import Finished, evaluate_trial
+from surefoot.runs.evaluation import processes as process
+from surefoot.runs.heart import Heart
+from surefoot.runs.patience import Patience
 from surefoot.runs.problem import Problem
+from surefoot.runs.rescue import Unsaved
+from surefoot.runs.set_up import stop_if_set_up_fails
 from surefoot.runs.signals import Signals
-from surefoot.runs.storage import close_storage, make_durable, open_storage
+from surefoot.runs.storage import close_storage, make_durable, open_storage, parse_url, shown_url
 from surefoot.runs.study import Reporter, counts_of, open_study
 
 INTERRUPTED = "interrupted"  # how the message of a result begins if the user stopped the run
 _POLL_S = 0.2
-_STORAGE_PATIENCE_S = 600.0
-T = TypeVar("T")
+_MOST_TROUBLES = 20
 
 
 def run(
@@ -50,61 +62,104 @@ def run(
     workers   evaluations at a time
     executor  where they run; default: threads here, each waiting for a process
     """
-    storage = open_storage(place or problem.default_storage, create=True)
-    try:
-        study = open_study(problem, storage)
-        worker = Worker(problem, study, storage, workers, reporter)
-        if executor is not None:
-            worker.run(executor)
-        else:
-            with ThreadPoolExecutor(workers, thread_name_prefix="evaluation") as threads:
-                try:
-                    worker.run(threads)
-                finally:
-                    process.stop_all()  # what is under way now was given back
-        return worker.result()
-    finally:
-        process.allow()  # all threads have ended; another run may follow in this process
-        evaluation.close()
-        close_storage(storage)
+    if workers < 1:
+        raise InvalidInputError(f"expected at least one evaluation at a time; got workers={workers!r}; try workers=1")
+    where = str(place or problem.default_storage)
+    with Signals() as signals:
+        opening = Patience(where, reporter.note, lambda: signals.finish)
+        storage = opening(lambda: open_storage(where, create=True))
+        try:
+            study = opening(lambda: open_study(problem, storage, reporter.note))
+            worker = Worker(problem, study, storage, workers, reporter, signals, where)
+            if executor is not None:
+                worker.run(executor)
+            else:
+                with ThreadPoolExecutor(workers, thread_name_prefix="evaluation") as threads:
+                    try:
+                        worker.run(threads)
+                    finally:
+                        process.stop_all()  # what is under way now was given back
+            return worker.result()
+        finally:
+            process.allow()  # all threads have ended; another run may follow in this process
+            evaluation.close()
+            close_storage(storage)
+
+
+@dataclass(frozen=True)
+class Claimed:
+    """A trial of ours, to be evaluated."""
+
+    number: int
+    point: dict[str, Any]
 
 
 class Worker:
     """One process's share of a study."""
 
-    def __init__(self, problem: Problem, study: Study, storage: RDBStorage, workers: int, reporter: Reporter) -> None:
+    def __init__(
+        self,
+        problem: Problem,
+        study: Study,
+        storage: RDBStorage,
+        workers: int,
+        reporter: Reporter,
+        signals: Signals,
+        place: str,
+    ) -> None:
         self._problem = problem
         self._study = study
         self._storage = storage
         self._workers = workers
         self._reporter = reporter
+        self._signals = signals
+        self._url = parse_url(place)
         self._claims = Claims(study, problem.parameters, problem.n_evals, problem.heartbeat_s)
-        self._running: dict[Future[Finished], int] = {}  # and the number of its trial
-        self._signals = Signals()
+        self._persist = Patience(
+            place, reporter.note, lambda: signals.now or (signals.finish and not self._running and not self._untold)
+        )
+        self._running: dict[Future[Finished], Claimed] = {}
+        self._ready: Claimed | None = None  # claimed, but the executor did not take it
+        self._untold: dict[int, Unsaved] = {}  # ended, but not stored yet
+        self._n_before = 0  # evaluations of earlier runs
         self._told_to_finish = False
         self._exhausted = False
+        self._lost = False  # whether the storage is
         self._not_before = 0.0  # when the next claim makes sense
         self._troubles = 0  # evaluations in a row that could not even be tried
 
     def run(self, executor: Executor) -> None:
         """Until the budget is used up or the user stops it."""
-        with self._signals:
-            try:
+        try:
+            with Heart(self._claims):
+                try:
+                    self._loop(executor)
+                except StorageLostError:
+                    self._lost = True
+                    raise
+                finally:
+                    self._give_back()
+        except StorageLostError as error:
+            raise self._rescued(error) from error
+
+    def _loop(self, executor: Executor) -> None:
+        self._recover()
+        self._store_unsaved()
+        self._progress()
+        self._n_before = self._counts.finished
+        looked = time.monotonic()
+        while not self._signals.now:
+            if not self._signals.finish:
+                self._fill(executor)
+            elif self._running and not self._told_to_finish:
+                self._told_to_finish = True
+                self._reporter.note("finishing what runs; Ctrl-C again stops now")
+            if not self._running and (self._signals.finish or self._is_done()):
+                break
+            self._collect()
+            if time.monotonic() - looked > self._problem.heartbeat_s:
                 self._recover()
-                self._progress()
-                while not self._signals.now:
-                    if not self._signals.finish:
-                        self._fill(executor)
-                    elif self._running and not self._told_to_finish:
-                        self._told_to_finish = True
-                        self._reporter.note("finishing what runs; Ctrl-C again stops now")
-                    if not self._running and (self._signals.finish or self._is_done()):
-                        break
-                    self._collect()
-                    if self._persist(self._claims.beat_if_due):
-                        self._recover()
-            finally:
-                self._give_back()
+                looked = time.monotonic()
 
     def result(self) -> Result:
         """What the study knows."""
@@ -116,23 +171,30 @@ class Worker:
 
     def _fill(self, executor: Executor) -> None:
         while len(self._running) < self._workers and not self._exhausted and time.monotonic() >= self._not_before:
-            try:
-                trial = self._persist(self._claims.claim)
-            except SpaceExhaustedError:
-                self._exhausted = True
-                self._persist(self._drop_unsuggested)
-                self._reporter.note("every point of the space has been evaluated or is under way")
-                return
-            if trial is None:
+            claimed = self._ready or self._claim()
+            if claimed is None:
                 self._not_before = time.monotonic() + _POLL_S
                 return
-            self._running[executor.submit(evaluate_trial, self._problem, trial.number, dict(trial.params))] = (
-                trial.number
-            )
+            self._ready = None
+            if self._signals.finish:  # while a suggestion was made, say
+                self._persist(lambda: self._claims.release(claimed.number, "interrupted", again=True))  # noqa: B023
+                return
+            try:
+                future = executor.submit(evaluate_trial, self._problem, claimed.number, claimed.point)
+            except Exception as error:  # the Dask scheduler has gone away; the claim is kept
+                self._ready = claimed
+                self._trouble(f"trial {claimed.number} cannot be handed to a worker", error)
+                return
+            self._running[future] = claimed
 
-    def _drop_unsuggested(self) -> None:
-        for number in set(self._claims.held) - set(self._running.values()):
-            self._claims.release(number, "surplus: the space is exhausted")
+    def _claim(self) -> Claimed | None:
+        try:
+            trial = self._persist(lambda: self._claims.claim(lambda: self._signals.finish))
+        except SpaceExhaustedError:
+            self._exhausted = True
+            self._reporter.note("every point of the space has been evaluated or is under way")
+            return None
+        return None if trial is None else Claimed(trial.number, dict(trial.params))
 
     def _is_done(self) -> bool:
         """Whether no evaluation is left, here or elsewhere; another worker's may be lost and come back to us."""
@@ -155,69 +217,88 @@ class Worker:
         self._reporter.saved(self._study)
         self._progress()
         if n_failed:
-            stop_if_hopeless(self.result(), self._problem.max_failures)
+            result = self.result()
+            stop_if_set_up_fails(result, self._problem, self._n_before)
+            stop_if_hopeless(result, self._problem.max_failures)
 
     def _end(self, future: Future[Finished]) -> bool:
         """Report what came of an evaluation; whether it succeeded."""
-        number = self._running.pop(future)
-        try:
-            finished = future.result()
-        except SurefootError:  # a command that cannot be started: nothing to learn, nothing to go on with
-            self._persist(lambda: self._claims.release(number, "not evaluated: the objective cannot be started"))
-            raise
-        except Exception as error:  # a full disk, a lost Dask worker
-            self._troubles += 1
-            if self._troubles > 20:
-                raise StorageLostError(
-                    f"expected evaluations to be possible; got {type(error).__name__}: {error}, 20 times in a row; "
-                    "try freeing disk space, or the workers' logs; run again to continue"
-                ) from error
-            pause = min(0.5 * 2**self._troubles, 30.0)
-            self._not_before = time.monotonic() + pause
-            self._reporter.note(f"trial {number} could not be evaluated ({error}); trying again in {pause:g} s")
+        claimed = self._running.pop(future)
+        error = ConnectionError("its worker was lost") if future.cancelled() else future.exception()
+        if isinstance(error, SurefootError):  # a command that cannot be started: nothing to learn, to go on with
+            why = "not evaluated: the objective cannot be started"
+            self._persist(lambda: self._claims.release(claimed.number, why))
+            raise error
+        if error is not None:  # a full disk, a lost Dask worker
             why = f"not evaluated: {error}"
-            self._persist(lambda: self._claims.release(number, why, again=True))
+            self._persist(lambda: self._claims.release(claimed.number, why, again=True))
+            self._trouble(f"trial {claimed.number} could not be evaluated", error)
             return False
         self._troubles = 0
-        self._persist(lambda: self._tell(number, finished))
+        finished = future.result()
+        self._tell(claimed, finished)
         return finished.evaluation.ok
 
-    def _tell(self, number: int, finished: Finished) -> None:
-        """Report the end; a repetition after a lost connection finds it reported."""
-        trial_id = self._claims.held.get(number)
-        if trial_id is None:  # silent for too long, and given up by others
-            self._reporter.note(
-                f"trial {number} ended here after it had been given to another worker; its result is dropped"
-            )
-            return
+    def _trouble(self, what: str, error: BaseException) -> None:
+        """Nothing could be evaluated: wait a moment before the next attempt, and give up after many."""
+        told = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        if time.monotonic() >= self._not_before:  # all that ran at a time are one trouble
+            self._troubles += 1
+            pause = min(0.5 * 2**self._troubles, 30.0)
+            self._not_before = time.monotonic() + pause
+            self._reporter.note(f"{what} ({told}); trying again in {pause:g} s")
+        if self._troubles > _MOST_TROUBLES:
+            raise WorkersLostError(
+                f"expected evaluations to be possible; got {told}, {_MOST_TROUBLES} times in a row; "
+                "try freeing disk space, or the workers' logs; run again to continue"
+            ) from error
+
+    def _tell(self, claimed: Claimed, finished: Finished) -> None:
         e = finished.evaluation
-        attributes: dict[str, object] = {OUTPUT: {"duration_s": e.duration_s, **finished.output}}
+        output = {key: encodable(text) for key, text in finished.output.items()}
+        attributes: dict[str, Any] = {OUTPUT: {"duration_s": e.duration_s, **output}}
         if not e.ok:
-            attributes[REASON if e.status == "failed" else TRANSIENT] = e.reason
-        try:
-            for key, value in attributes.items():
-                self._study._storage.set_trial_user_attr(trial_id, key, value)
-            state = TrialState.COMPLETE if e.ok else TrialState.FAIL
-            self._study._storage.set_trial_state_values(trial_id, state, [e.y] if e.ok else None)
-        except UpdateFinishedTrialError:
-            stored: FrozenTrial = self._study._storage.get_trial(trial_id)
-            if is_void(stored):
-                self._reporter.note(f"trial {number} ended after it had been given up; its result is dropped")
-        self._claims.told(number)
+            attributes[REASON if e.status == "failed" else TRANSIENT] = as_reason(e.reason)
+        self._store(Unsaved(shown_url(self._url), claimed.number, claimed.point, e.y if e.ok else None, attributes))
+
+    def _store(self, result: Unsaved) -> None:
+        """Report a result; it is not forgotten before it is stored."""
+        self._untold[result.number] = result
+        if self._lost:
+            return
+        note = self._persist(lambda: self._claims.end(result.number, result.point, result.value, result.attributes))
+        del self._untold[result.number]
+        if note:
+            self._reporter.note(note)
+
+    def _store_unsaved(self) -> None:
+        """What an earlier run could not store."""
+        for path, results in rescue.kept(self._problem, shown_url(self._url)):
+            trials = {t.number: t for t in self._persist(self._claims.trials)}
+            known = [r for r in results if r.number in trials and trials[r.number].params == dict(r.point)]
+            for result in known:
+                self._store(result)
+            self._persist(lambda: make_durable(self._storage))
+            rescue.done(path)
+            self._reporter.note(f"{len(known)} results that an earlier run could not store are stored now")
 
     def _give_back(self) -> None:
         """Report what has ended; whatever is still under way goes back to the queue."""
-        ended = [future for future in self._running if future.done() and not future.exception()]
+        ended = [future for future in self._running if future.done() and not future.cancelled()]
+        ended = [future for future in ended if not future.exception()]
         for future in ended:
-            self._end(future)
-        if ended:
+            self._tell(self._running.pop(future), future.result())
+        if ended and not self._lost:
             self._persist(lambda: make_durable(self._storage))
         numbers = list(self._claims.held)
         if not numbers:
             return
         process.stop_all()
         for future in self._running:
-            future.cancel()
+            with suppress(Exception):  # a Dask client that is closed
+                future.cancel()
+        if self._lost:
+            return  # they are found when this process is dead
         for number in numbers:
             self._persist(
                 lambda number=number: self._claims.release(number, "interrupted", again=True),  # type: ignore[misc]
@@ -225,29 +306,22 @@ class Worker:
             )
         self._reporter.note(f"{len(numbers)} unfinished evaluation{'s' * (len(numbers) > 1)} given back to the queue")
 
+    def _rescued(self, error: StorageLostError) -> StorageLostError:
+        """The error, and where the results are that the storage does not have."""
+        told = str(error)
+        if isinstance(error, StorageReplacedError):
+            copy = rescue.copy_database(self._storage, Path(str(self._url.database)).resolve())
+            if copy is not None:
+                told += f"; everything stored so far is in {copy}: move it to where the database was"
+        if self._untold:
+            path = rescue.keep(self._problem, list(self._untold.values()))
+            told += f"; {len(self._untold)} results that could not be stored are in {path}: the next run stores them"
+        return type(error)(told)
+
     def _recover(self) -> None:
         for note in self._persist(self._claims.recover):
             self._reporter.note(note)
 
     def _progress(self) -> None:
-        self._reporter.progress(
-            self._persist(lambda: counts_of(self._study, self._problem.n_evals, self._claims.trials()))
-        )
-
-    def _persist(self, operation: Callable[[], T], patience_s: float = _STORAGE_PATIENCE_S) -> T:
-        """Do it, again and again while the storage cannot: a lost connection, a full disk, a lock pass."""
-        start = time.monotonic()
-        for attempt in range(10**9):
-            try:
-                return operation()
-            except (StorageInternalError, SQLAlchemyError) as error:
-                told = str(getattr(error.__cause__ or error, "orig", None) or error).strip().splitlines()[0]
-                if attempt == 0:
-                    self._reporter.note(f"the storage does not answer ({told}); trying again")
-                if time.monotonic() - start > patience_s or self._signals.now:
-                    raise StorageLostError(
-                        f"expected the storage to answer; got {told} for {time.monotonic() - start:.0f} s; "
-                        "try freeing disk space or starting the server, then run again to continue"
-                    ) from error
-                time.sleep(min(0.1 * 2 ** min(attempt, 6), 5.0))
-        raise AssertionError("not reached")
+        self._counts = self._persist(lambda: counts_of(self._study, self._problem.n_evals, self._claims.trials()))
+        self._reporter.progress(self._counts)

@@ -26,9 +26,9 @@ import numpy as np
 
 from surefoot import backend
 from surefoot.errors import InvalidInputError
+from surefoot.execute.pool import worker_pool
 from surefoot.gp.fit import FitState
 from surefoot.optimize.history import Warmth
-from surefoot.processes import worker_pool
 from surefoot.studies.benchmark import Group, Run, State, advance, begin
 from surefoot.studies.resumable import save_whole
 

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from surefoot.processes import worker_pool
+from surefoot.execute.pool import worker_pool
 
 Case = TypeVar("Case")
 

@@ -1,0 +1,1 @@
+"""The attacker's campaign: signals, outages, clock jumps, hostile objectives, fuzzed input; all is counted."""

@@ -1,0 +1,130 @@
+"""Evaluations on an executor: as many under way as there are workers, and what has ended is never lost."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
+from dataclasses import replace
+from typing import Any
+
+from surefoot.errors import SpaceExhaustedError, WorkersLostError, described
+from surefoot.optimize.evaluate import Guard, evaluate
+from surefoot.optimize.history import Evaluation
+from surefoot.optimize.optimizer import Optimizer
+
+Point = tuple[Any, ...]
+_LOOK_S = 2.0  # between two looks at whether the executor is still there
+
+
+def in_parallel(
+    fun: Callable[[Any], Any],
+    optimizer: Optimizer,
+    queue: list[Point],
+    n_evals: int,
+    executor: Executor,
+    n_workers: int | None,
+    guard: Guard,
+    report: Callable[[Evaluation], None],
+) -> None:
+    """Keep n_workers evaluations under way; each end is told at once and replaced by a new suggestion."""
+    n_workers = n_workers or _default_workers(executor)
+    running: dict[Future[Evaluation], Point] = {}
+    lost: WorkersLostError | None = None  # the executor takes no more work; what is under way may still end
+    try:
+        while len(optimizer.history) < n_evals:
+            while lost is None and len(running) < n_workers and len(optimizer.history) + len(running) < n_evals:
+                try:
+                    x = _next(optimizer, queue)
+                    running[_submitted(executor, fun, optimizer, x, guard)] = x
+                except SpaceExhaustedError:
+                    if not running:
+                        raise
+                    break
+                except WorkersLostError as error:
+                    lost = error
+            if lost is not None and (not running or _is_deaf(executor)):
+                raise lost
+            done, _ = wait(running, _LOOK_S, return_when=FIRST_COMPLETED)
+            if not done and _is_deaf(executor):
+                raise WorkersLostError(
+                    "expected an executor that stays open; got a Dask client that was closed; try closing it when "
+                    "minimize has returned"
+                )
+            for future in done:
+                _raise_if_broken(future)
+                evaluation = _collect(future, running[future])
+                optimizer._record(evaluation)
+                del running[future]
+                report(evaluation)
+    except WorkersLostError as error:
+        for future, x in running.items():  # nobody knows which evaluation killed them
+            if not _has_ended(future):
+                reason = f"{described(error.__cause__ or error)} (the worker was lost)"
+                optimizer._record(Evaluation(x, math.nan, "transient", reason))
+        raise
+    finally:
+        for future, x in running.items():  # stopping: keep what has ended, call off what has not begun
+            if not future.cancel() and _has_ended(future) and optimizer._awaits(x):
+                optimizer._record(_collect(future, x))
+
+
+def _is_deaf(executor: Executor) -> bool:
+    """Whether it is of a Dask client that was closed: its futures then never end."""
+    return getattr(getattr(executor, "_client", None), "status", None) in ("closed", "closing")
+
+
+def _default_workers(executor: Executor) -> int:
+    n = getattr(executor, "_max_workers", None)
+    return n if isinstance(n, int) and n >= 1 else 2
+
+
+def _next(optimizer: Optimizer, queue: list[Point]) -> Point:
+    if not queue:
+        return optimizer.space.validate(optimizer.ask())
+    optimizer.mark_pending(queue[0])
+    return queue.pop(0)
+
+
+def _submitted(
+    executor: Executor, fun: Callable[[Any], Any], optimizer: Optimizer, x: Point, guard: Guard
+) -> Future[Evaluation]:
+    """An evaluation under way; whatever an executor raises instead means that it takes no more work."""
+    try:
+        return executor.submit(evaluate, fun, optimizer.space, x, guard)
+    except Exception as error:
+        raise WorkersLostError(
+            f"expected an executor that takes work; got {described(error)}; try one that stays open until "
+            "minimize returns; the result so far can be continued with history="
+        ) from error
+
+
+def _raise_if_broken(future: Future[Evaluation]) -> None:
+    error = None if future.cancelled() else future.exception()
+    if isinstance(error, BrokenExecutor):
+        raise WorkersLostError(
+            f"expected workers that stay alive; got {described(error)}: a worker process died and the executor takes "
+            "no more work; try isolate='process', which keeps the death of an evaluation to itself"
+        ) from error
+
+
+def _has_ended(future: Future[Evaluation]) -> bool:
+    """Whether the future has something to say of its evaluation."""
+    return future.done() and not future.cancelled() and not isinstance(future.exception(), BrokenExecutor)
+
+
+def _collect(future: Future[Evaluation], x: Point) -> Evaluation:
+    """What came of an evaluation that has ended; one that was cancelled from outside is lost and teaches nothing."""
+    try:
+        error = future.exception()
+    except CancelledError:
+        return Evaluation(x, math.nan, "transient", "cancelled before it ended")
+    if isinstance(error, CancelledError):
+        return Evaluation(x, math.nan, "transient", "cancelled before it ended")
+    if error is None:
+        evaluation = future.result()
+        if isinstance(evaluation, Evaluation):
+            return replace(evaluation, x=x)
+        return Evaluation(x, math.nan, "failed", f"the executor returned {type(evaluation).__name__}")
+    # the function could not be sent, or its value not be returned
+    return Evaluation(x, math.nan, "failed", described(error))

@@ -1,0 +1,57 @@
+"""Who evaluates a trial: a process, and whether it is surely dead."""
+
+from __future__ import annotations
+
+import os
+import platform
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+Owner = dict[str, Any]
+
+
+@cache
+def _machine() -> str:
+    """This machine, or container: what has the same process numbers."""
+    parts = [platform.node()]
+    for path in ("/proc/sys/kernel/random/boot_id", "/proc/self/ns/pid"):
+        try:
+            parts.append(os.readlink(path) if path.endswith("pid") else Path(path).read_text().strip())
+        except OSError:
+            parts.append("")
+    return " ".join(parts)
+
+
+def started(pid: int) -> str:
+    """When the process started, in the kernel's ticks; empty if unknown. ProcessLookupError if it is dead."""
+    os.kill(pid, 0)
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    except (OSError, IndexError):  # not Linux
+        return ""
+    if fields[0] in "ZX":  # dead, but its parent has not asked yet
+        raise ProcessLookupError(pid)
+    return fields[19]
+
+
+def myself() -> Owner:
+    """The owner of what this process claims."""
+    return {"machine": _machine(), "pid": os.getpid(), "started": started(os.getpid()), "beat": 0}
+
+
+def is_same(owner: Owner, me: Owner) -> bool:
+    """Whether they are one process."""
+    return all(owner.get(key) == me[key] for key in ("machine", "pid", "started"))
+
+
+def surely_dead(owner: Owner) -> bool:
+    """Whether the owner was a process of this machine that is no more."""
+    if owner.get("machine") != _machine():
+        return False
+    try:
+        return bool(started(int(owner["pid"])) != owner["started"])
+    except ProcessLookupError:
+        return True
+    except PermissionError:
+        return False

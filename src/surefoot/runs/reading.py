@@ -1,0 +1,106 @@
+"""Read the value that a command left: never for ever, whatever it left."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+import stat
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from surefoot.execute.processes import Processes, wait
+from surefoot.runs import match
+from surefoot.runs.match import NO_MATCH
+from surefoot.runs.objective import STDOUT, ValueSource
+
+_MOST_BYTES = 64 * 2**20  # of stdout, from its end, and of a JSON file
+_MATCH_AT_LEAST_S, _MATCH_AT_MOST_S = 5.0, 60.0  # for a regular expression, whatever time is left
+_MATCHER = str(Path(match.__file__).resolve())
+_FORTRAN = re.compile(r"([+-]?(?:\d+\.\d*|\.\d+))(?:[dDqQ]|(?=[+-]\d{3}$))([+-]?\d+)")
+
+
+def tail(path: Path, n_bytes: int) -> str:
+    """The end of a file; nothing if it cannot be read."""
+    try:
+        return _end(path, n_bytes).decode(errors="replace")
+    except OSError:
+        return ""
+
+
+def _end(path: Path, n_bytes: int) -> bytes:
+    """The end of a file. OSError if there is none; a pipe, whose reader would wait for ever, is no file."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError("not a regular file")
+        file.seek(max(0, os.fstat(descriptor).st_size - n_bytes))
+        return file.read(n_bytes)
+
+
+def read_value(source: ValueSource, folder: Path, left_s: float, processes: Processes) -> float:
+    """The value of a command that ended well, within the time that is left; ValueError says why there is none."""
+    if source.json:
+        return _from_json(folder / source.json, source)
+    if source.regex:
+        limit = min(max(left_s, _MATCH_AT_LEAST_S), _MATCH_AT_MOST_S)
+        return _number(_last_match(source.regex, folder / STDOUT, limit, processes))
+    lines = [line for line in tail(folder / STDOUT, 2**20).splitlines() if line.strip()]
+    if not lines:
+        raise ValueError("no value: nothing on stdout")
+    return _number(lines[-1])
+
+
+def _last_match(expression: str, path: Path, limit_s: float, processes: Processes) -> str:
+    try:
+        size = path.stat().st_size if path.is_file() else 0
+    except OSError:
+        size = 0
+    if not size:
+        raise ValueError("no value: nothing on stdout")
+    command = [sys.executable, "-I", "-S", _MATCHER, expression, str(path), str(max(0, size - _MOST_BYTES))]
+    running = processes.start(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    assert running.stdout is not None
+    with running.stdout:
+        try:
+            in_time = wait(running, limit_s)
+        finally:
+            code = processes.stop(running)
+        if not in_time:
+            raise ValueError(f"no value: {expression!r} had not been matched against stdout after {limit_s:g} s")
+        if code == NO_MATCH:
+            raise ValueError(f"no value: nothing in stdout matches {expression!r}")
+        if code:
+            raise ValueError(f"no value: {expression!r} could not be matched against stdout (status {code})")
+        return running.stdout.read().decode(errors="replace")
+
+
+def _from_json(path: Path, source: ValueSource) -> float:
+    found: Any
+    try:
+        text = _end(path, _MOST_BYTES + 1)
+        if len(text) > _MOST_BYTES:
+            raise OSError(f"more than {_MOST_BYTES >> 20} MiB")
+        found = json.loads(text)
+        for key in source.key.split("."):
+            found = found[int(key)] if isinstance(found, list) else found[key]
+        if found is None:  # how many writers of JSON spell NaN
+            return math.nan
+        if not isinstance(found, bool) and isinstance(found, (int, float)):
+            return float(found)
+    except (OSError, ValueError, LookupError, TypeError, OverflowError, RecursionError) as error:
+        raise ValueError(f"no value: {source.key!r} of {source.json} ({type(error).__name__}: {error})") from None
+    raise ValueError(f"no value: {source.key!r} of {source.json} is {found!r:.100}, not a number")
+
+
+def _number(text: str) -> float:
+    """A number as C, Python and Fortran write it: 1.5D+03, and 1.5+100 where a long exponent drives out the letter."""
+    text = text.strip()
+    fortran = _FORTRAN.fullmatch(text)
+    try:
+        return float(f"{fortran[1]}e{fortran[2]}" if fortran else text)
+    except ValueError:
+        raise ValueError(f"no value: {text[:100]!r} is not a number") from None

@@ -1,0 +1,94 @@
+"""A study's SQLite file: connections that write, connections that only look, and whether it is still the same file.
+
+Writing  journal_mode = WAL, synchronous = NORMAL; see storage.py.
+Looking  mode = ro, so that nothing can be written. A database that nobody has open (it has no log) is opened as
+         immutable: otherwise SQLite would leave an empty log beside it.
+Gone     A process goes on in a file that was deleted, and nobody else can see what it writes. So the file's identity
+         is compared before every transaction.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+from surefoot.errors import InvalidInputError, StorageReplacedError
+
+BUSY_TIMEOUT_S = 2.0  # how long SQLite waits for another process; short, for it hears no signal while it waits
+OPTUNA_TABLES = frozenset({"studies", "trials", "version_info", "alembic_version"})
+
+
+class SqliteFile:
+    """Opens connections to one file, and notices when it is another."""
+
+    def __init__(self, path: Path, *, writes: bool, create: bool = False) -> None:
+        self.path = path
+        self._writes = writes
+        self._create = create
+        self._identity: tuple[int, int] | None = None
+
+    def connect(self) -> sqlite3.Connection:
+        """A connection; the first one makes the file if it may be created."""
+        if not self._writes:
+            mode = "mode=ro" if _log(self.path).exists() else "mode=ro&immutable=1"
+            return self._open(f"{self.path.as_uri()}?{mode}")
+        self.check()
+        connection = self._open(f"{self.path.as_uri()}?mode={'rwc' if self._create and not self._identity else 'rw'}")
+        for pragma in ("synchronous = NORMAL", "checkpoint_fullfsync = 1", "fullfsync = 1"):
+            connection.execute(f"PRAGMA {pragma}")
+        if self._create:  # otherwise whoever made the file has chosen
+            connection.execute("PRAGMA journal_mode = WAL")
+        self._identity = self._identity or _identity(self.path)
+        return connection
+
+    def _open(self, uri: str) -> sqlite3.Connection:
+        # isolation_level None: transactions begin where SQLAlchemy begins them, not where sqlite3 guesses
+        return sqlite3.connect(uri, uri=True, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False)
+
+    def check(self) -> None:
+        """Raise if the file that was opened is no longer the one at the path."""
+        if self._identity is not None and _identity(self.path) != self._identity:
+            what = "replaced by another file" if self.path.exists() else "deleted"
+            raise StorageReplacedError(
+                f"expected the database {self.path} to stay where it is; it was {what} while the run went on; "
+                "try putting it back, then run again to continue"
+            )
+
+
+def _log(path: Path) -> Path:
+    return path.with_name(f"{path.name}-wal")
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def has_tables(path: Path, *, create: bool) -> bool:
+    """Whether the file holds Optuna's tables. An error if it must and does not, or if it is another program's."""
+    tables = _tables(path) if path.exists() and path.stat().st_size else set()
+    if tables >= OPTUNA_TABLES:
+        return True
+    if create and (not tables or tables & OPTUNA_TABLES):  # some: a process was killed while it made them
+        return False
+    listed = ", ".join(sorted(tables)[:5]) + ("…" if len(tables) > 5 else "") if tables else "no tables"
+    attempt = "the file of a surefoot run or of an Optuna study"
+    if create:
+        attempt = "another file: surefoot run does not write into other programs' databases"
+    raise InvalidInputError(f"expected a database of studies; got {str(path)!r} with {listed}; try {attempt}")
+
+
+def _tables(path: Path) -> set[str]:
+    try:
+        with closing(SqliteFile(path, writes=False).connect()) as connection:
+            rows = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+    except sqlite3.Error as error:
+        raise InvalidInputError(
+            f"expected a database of studies at {path}; got {error}; try the file of a surefoot run"
+        ) from None
+    return {str(name) for (name,) in rows}
