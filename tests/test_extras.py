@@ -60,9 +60,9 @@ def test_minimize_needs_no_extra_and_still_shows_how_far_it_is() -> None:
     assert "evaluations 12/12  best " in done.stderr
 
 
-@pytest.mark.parametrize("name", ["run", "list", "show", "export", "report", "dashboard"])
+@pytest.mark.parametrize("name", ["run", "list", "show", "export", "forget", "report", "dashboard"])
 def test_a_command_on_studies_asks_for_the_extra_run(name: str) -> None:
-    done = command(name, "p.toml", hidden=STUDIES)
+    done = command(name, "p.toml", *(["0"] if name == "forget" else []), hidden=STUDIES)
     assert done.returncode == 2
     assert done.stderr.startswith("error: expected Optuna")
     assert "pip install 'surefoot[run]'" in " ".join(done.stderr.split())

@@ -44,7 +44,8 @@ def _root(
 ) -> None:
     """Bayesian optimization for expensive simulators that crash.
 
-    run, list, show, export, report and dashboard are for problems of yours; the others repeat what the docs show.
+    run, list, show, export, forget, report and dashboard are for problems of yours; the others repeat what the docs
+    show.
 
     Example: surefoot run problem.toml
 

@@ -68,9 +68,9 @@ def warnings_of(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     if not random:
         return []
     number, why = next(iter(random.items()))
-    plural = "s are random points" if len(random) > 1 else " is a random point"
+    what = f"{len(random)} evaluations are random points" if len(random) > 1 else "1 evaluation is a random point"
     return [
-        f"{len(random)} of {len(rows)} evaluation{plural}, because the model could make no suggestion "
+        f"{what}, because the model could make no suggestion "
         f"(evaluation {number}: {why}). They say nothing of how well the optimization works."
     ]
 
