@@ -170,8 +170,8 @@ def _fit_objective(runs: Runs, settings: Settings, warmth: Warmth, uniforms: Arr
     """Fit with the kernel that is known; where it is free and a cold search is due, with each: take the likelier."""
     R, n = runs.y.shape
     state = _on(warmth.objective, runs, reference)
-    if settings.kernel != KERNEL_CHOSEN or settings.search != "gradient":  # the paper's search has the paper's kernel
-        kernels = (SE if settings.kernel == KERNEL_CHOSEN else get_kernel(settings.kernel),) * R
+    if settings.kernel != KERNEL_CHOSEN:
+        kernels = (get_kernel(settings.kernel),) * R
         return _fit_warped(runs, settings, kernels, warmth.warp, state, uniforms, reference)
     is_known = len(warmth.kernels) == R and all(name in KERNELS for name in warmth.kernels)
     if is_known and not is_cold(n, state):
@@ -221,8 +221,7 @@ def _fit_warped(
 ) -> _Objective:
     """Fit at the levels of warping that are known; where a cold search is due, at all of them, and take the best."""
     R, n = runs.y.shape
-    # Noise of a known size is known in the user's units; the paper's search is that of the paper.
-    if settings.warp == "none" or settings.search != "gradient" or settings.noise not in (NOISE_ESTIMATED, 0):
+    if settings.warp == "none":
         return _fit_at(runs, settings, kernels, np.zeros(R, int), state, uniforms, reference, n_optimized)
     if state is not None and len(levels) == R and not is_cold(n, state):
         return _fit_at(runs, settings, kernels, np.asarray(levels), state, uniforms, reference)
@@ -306,7 +305,7 @@ def _fit_at(
         uniforms=uniforms,
         state=state,
         n_history=runs.X.shape[1],
-        prior=PRIORS[settings.prior if settings.search == "gradient" else "none"],  # the paper's has none
+        prior=PRIORS[settings.prior],
         n_optimized=n_optimized,
     )
     kept = tuple(levels.tolist()) if settings.warp != "none" else ()

@@ -88,7 +88,7 @@ class Settings:
                     self._set(name, value)
         if self.prior == AUTO:
             self._set("prior", "short-scales")
-        if self.noise not in (NOISE_ESTIMATED, 0):
+        if self.noise not in (NOISE_ESTIMATED, 0):  # it is known in the user's units
             self._set("warp", "none")
 
     def _set(self, name: str, value: Any) -> None:
