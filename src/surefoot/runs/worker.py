@@ -46,6 +46,7 @@ from surefoot.runs.study import Reporter, counts_of, open_study
 
 INTERRUPTED = "interrupted"  # how the message of a result begins if the user stopped the run
 _POLL_S = 0.2
+_TOML_HINT = "other bounds, a look at one of them (surefoot show … --trial), or max_failures = 0 in the problem file"
 _MOST_TROUBLES = 20
 _LAST_PATIENCE_S = 10.0  # with the storage, once the user wants to stop
 
@@ -224,7 +225,7 @@ class Worker:
         if n_failed:
             result = self.result()
             stop_if_set_up_fails(result, self._problem, self._n_before)
-            stop_if_hopeless(result, self._problem.max_failures)
+            stop_if_hopeless(result, self._problem.max_failures, _TOML_HINT)
 
     def _end(self, future: Future[Finished]) -> bool:
         """Report what came of an evaluation; whether it succeeded."""
