@@ -105,7 +105,7 @@ PROGRAMS: dict[str, Program] = {
         'print("loss = 0.25")\nfor _ in range(3000): print("x" * 1000)', 0.25, {"value": {"regex": r"loss = (\S+)"}}
     ),
     "catastrophic regular expression": Program(
-        'print("a" * 5000 + "b")', table={"value": {"regex": r"(?:a+)+$"}, **_BRIEF}
+        'print("a" * 5000 + "b")', table={"value": {"regex": r"(?:a+)+$|loss = (\S+)"}, **_BRIEF}
     ),
     "a FIFO as its result": Program('os.mkfifo("result.json")', table={**_JSON, **_BRIEF}),
     "a FIFO as its stdout": Program('os.unlink("stdout.txt"); os.mkfifo("stdout.txt")', table=_BRIEF),
