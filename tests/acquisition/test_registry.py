@@ -135,3 +135,9 @@ def test_samples_of_the_minimum_by_features_are_those_of_functions_drawn_exactly
     spread = np.subtract(*np.quantile(exact, [0.75, 0.25]))
     assert abs(np.median(samples) - np.median(exact)) < 0.5 * spread
     assert 0.5 * spread < np.subtract(*np.quantile(samples, [0.75, 0.25])) < 2.0 * spread
+
+
+@pytest.mark.parametrize(("name", "function"), [(3, len), ("", len), ("mine", None), (None, None)])
+def test_a_policy_needs_a_name_and_a_function(name, function) -> None:
+    with pytest.raises(InvalidInputError, match="expected a name and a function"):
+        register_policy(name, function)

@@ -16,7 +16,7 @@ from surefoot.acquisition.improvement import Partials, log_ei, log_pi, log_scale
 from surefoot.acquisition.naive import mn
 from surefoot.acquisition.optimistic import KAPPA, lcb
 from surefoot.backend import Array, like, namespace
-from surefoot.errors import InvalidInputError, UnknownNameError
+from surefoot.errors import InvalidInputError, UnknownNameError, shown
 from surefoot.gp.posterior import Posterior, moments
 from surefoot.numerics.designs import Generators, draw, kronecker
 
@@ -175,6 +175,11 @@ def register_policy(name: str, function: UserPolicy, *, is_log: bool = False) ->
     score, or the score and its partial derivatives in mu and sd; without them central differences are used.
     is_log: the score is the logarithm of a positive quantity (better for searching).
     """
+    if not isinstance(name, str) or not name.strip() or not callable(function):
+        raise InvalidInputError(
+            f"expected a name and a function of (mu, sd, f_best); got {shown(name)} and {shown(function)}; "
+            "try register_policy('cautious', cautious)"
+        )
     key = name.lower()
     if key in ALTERNATIONS or (key in _POLICIES and _POLICIES[key].name in (*PAPER_POLICIES, "MES-R")):
         raise InvalidInputError(f"expected a new policy name; got {name!r}, which is built in; try another name")

@@ -13,7 +13,7 @@ from surefoot.errors import FileError, InvalidInputError, MissingFileError, show
 
 
 @contextlib.contextmanager
-def _told(path: Any, purpose: str) -> Iterator[None]:
+def told(path: Any, purpose: str) -> Iterator[None]:
     """System errors as ours."""
     try:
         yield
@@ -37,12 +37,12 @@ def as_path(path: Any) -> str:
             return text
     except Exception:
         pass
-    raise InvalidInputError(f"expected a path as text; got {shown(path)}; try 'history.json'")
+    raise InvalidInputError(f"expected a path as text; got {shown(path)}; try 'result.json'")
 
 
 def read_text(path: Any) -> str:
     """All of a regular file, as UTF-8: a pipe could be waited for without end."""
-    with _told(path, "read"):
+    with told(path, "read"):
         if not stat.S_ISREG(os.stat(as_path(path)).st_mode):
             raise FileError(f"expected a regular file; got {shown(path)}, which is none; try a path to a file")
         with open(as_path(path), encoding="utf-8") as file:
@@ -54,7 +54,7 @@ def write_whole(path: Any, text: str) -> None:
 
     What is no regular file (a pipe, /dev/stdout) is written to as it is.
     """
-    with _told(path, "written"):
+    with told(path, "written"):
         target = os.path.realpath(as_path(path))
         mode = os.stat(target).st_mode if os.path.exists(target) else None
         if mode is not None and not stat.S_ISREG(mode):

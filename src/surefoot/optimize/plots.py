@@ -6,8 +6,9 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from surefoot.errors import InvalidInputError, MissingExtraError
+from surefoot.errors import InvalidInputError, MissingExtraError, shown
 from surefoot.numerics.designs import generator, kronecker
+from surefoot.optimize.checks import as_integer, is_a
 from surefoot.optimize.drawing import (
     best_values,
     draw_convergence,
@@ -17,6 +18,7 @@ from surefoot.optimize.drawing import (
     mappable,
     short,
 )
+from surefoot.optimize.files import as_path, told
 from surefoot.optimize.parameters import Real
 
 if TYPE_CHECKING:
@@ -43,7 +45,8 @@ def finished(figure: Any, path: str | os.PathLike[str] | None = None) -> Any:
     the figure that a call returns as well: it would be there twice.
     """
     if path is not None:
-        figure.savefig(path, dpi=130)
+        with told(path, "written"):
+            figure.savefig(as_path(path), dpi=130)
     if path is not None or not _has_windows():
         pyplot().close(figure)
     return figure
@@ -97,22 +100,25 @@ def plot_success(
         raise InvalidInputError(
             f"expected two real or integer parameters to draw a map; got {len(names)}; try result.plot()"
         )
-    x, y = x or names[0], y or next(name for name in names if name != (x or names[0]))
-    for name in (x, y):
-        if name not in names or x == y:
-            raise InvalidInputError(f"expected two of the parameters {names}; got {x!r} and {y!r}; try {names[:2]}")
+    n = as_integer("n", n, 2, 61, 2000)
+    x = names[0] if x is None else x
+    y = next(name for name in names if name != x) if y is None else y
+    if not all(is_a(name, str) and name in names for name in (x, y)) or x == y:
+        raise InvalidInputError(
+            f"expected two of the parameters {names}; got {shown(x)} and {shown(y)}; try {names[:2]}"
+        )
     i, j = space.names.index(x), space.names.index(y)
     fills = _other_values(result, others, {x, y})
     fig, ax = plt.subplots(figsize=(5.8, 4.6), layout="constrained")
     fig.colorbar(draw_success(ax, result, i, j, fills, n), ax=ax, label="P(success)")
     rest = [name for name in space.names if name not in (x, y)]
     title = "averaged over " if len(fills) > 1 else "at " if rest else ""
-    shown = (
+    parts = (
         [short(name, 32) for name in rest]
         if len(fills) > 1
         else [f"{short(name, 32)} = {short(fills[0][space.names.index(name)])}" for name in rest]
     )
-    ax.set_title(title + ", ".join(shown), fontsize=9, parse_math=False)
+    ax.set_title(title + ", ".join(parts), fontsize=9, parse_math=False)
     ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=2, frameon=False, fontsize=8)
     return finished(fig, path)
 
@@ -120,7 +126,7 @@ def plot_success(
 def _other_values(result: Result, others: Mapping[str, Any] | str, drawn: set[str]) -> list[list[Any]]:
     """Full points whose undrawn parameters are fixed (one point) or spread over the space (64, to average)."""
     space = result.space
-    if others == "average":
+    if is_a(others, str) and others == "average":
         if space.d == 2:
             return [list(result.history.evaluations[0].x)]
         units = space.from_uniform(kronecker(64, space.d, generator(0, 0, 0)))
@@ -132,8 +138,9 @@ def _other_values(result: Result, others: Mapping[str, Any] | str, drawn: set[st
                 known = [name for name in space.names if name not in drawn]
                 raise InvalidInputError(f"expected values for parameters among {known}; got {name!r}; try one of them")
             base[space.names.index(name)] = value
-    elif others != "best":
+        base = list(space.validate(base))
+    elif not is_a(others, str) or others != "best":
         raise InvalidInputError(
-            f"expected others='best', 'average' or a dict of values; got {others!r}; try others='average'"
+            f"expected others='best', 'average' or a dict of values; got {shown(others)}; try others='average'"
         )
     return [base]

@@ -16,7 +16,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Literal
 
-from surefoot.errors import InvalidInputError
+from surefoot.optimize.files import write_whole
 
 DRAWING = "surefoot-drawing"  # begins all ids of a drawing; on a page each drawing gets a number instead
 _NOT_HTML = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")  # control characters, lone surrogates
@@ -123,15 +123,8 @@ def render(title: str, lead: str, sections: Sequence[Section], footer: str) -> s
 
 def write(page: str, path: str | os.PathLike[str]) -> Path:
     """Write a page to a file; returns its path."""
-    path = Path(path)
-    try:
-        path.write_text(page, encoding="utf-8")
-    except OSError as error:
-        raise InvalidInputError(
-            f"expected a place for the report; got {str(path)!r}, which cannot be written ({error.strerror}); "
-            "try a file in a folder that exists"
-        ) from error
-    return path
+    write_whole(path, page)
+    return Path(path)
 
 
 def _section(number: int, section: Section) -> str:
