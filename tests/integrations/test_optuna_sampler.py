@@ -3,7 +3,7 @@
 import contextlib
 import math
 import pickle
-import time
+import threading
 import warnings
 
 import numpy as np
@@ -259,19 +259,30 @@ def test_a_random_point_in_place_of_a_suggestion_is_counted_and_shown(monkeypatc
     assert "2 at random points" in result_of(study).message
 
 
-@pytest.mark.parametrize("n_init", [2, 40])
-def test_threads_of_one_study_get_different_points(n_init):
-    def slow(trial):
-        value = branin(trial)
-        time.sleep(0.01)
-        return value
+@pytest.mark.parametrize("seed", range(3))
+def test_threads_that_ask_at_the_same_time_get_points_far_apart(seed):
+    study = optuna.create_study(sampler=SurefootSampler(SPACE, n_init=5, seed=seed))
+    study.optimize(branin, n_trials=12)
+    together, points = threading.Barrier(4), []
 
-    study = optuna.create_study(sampler=SurefootSampler(SPACE, n_init=n_init))
-    study.optimize(slow, n_trials=5)
-    study.optimize(slow, n_trials=24, n_jobs=4)
-    points = [tuple(t.params.values()) for t in study.trials]
+    def ask():
+        trial = study.ask()
+        together.wait()
+        points.append((trial.suggest_float("a", -5, 10), trial.suggest_float("b", 0, 15)))
+
+    threads = [threading.Thread(target=ask) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
     gaps = [np.abs(np.subtract(p, q)).max() for i, p in enumerate(points) for q in points[:i]]
-    assert min(gaps) > 1e-6
+    assert min(gaps) > 1e-2  # without the lock they see the same study, and differ by 1e-5 or not at all
+
+
+def test_threads_of_optimize_evaluate_no_point_twice():
+    study = optuna.create_study(sampler=SurefootSampler(SPACE, n_init=2))
+    study.optimize(branin, n_trials=20, n_jobs=4)
+    assert len({tuple(t.params.values()) for t in study.trials}) == 20
 
 
 def test_a_sampler_can_be_pickled_and_copied():
