@@ -3,7 +3,7 @@
 import contextlib
 import math
 import pickle
-import time
+import threading
 import warnings
 
 import numpy as np
@@ -16,6 +16,7 @@ import surefoot
 from surefoot.errors import InvalidInputError, SurefootWarning, UnknownNameError
 from surefoot.integrations.optuna import REASON, SurefootSampler, guarded, result_of
 from surefoot.integrations.optuna_history import FORGOTTEN, SUGGESTION, VOID, common_space, fallbacks_of, runs_of
+from surefoot.optimize.suggest import suggest
 from surefoot.runs.storage import close_storage, open_storage
 
 BRANIN = surefoot.problems.get("BRA")
@@ -259,19 +260,33 @@ def test_a_random_point_in_place_of_a_suggestion_is_counted_and_shown(monkeypatc
     assert "2 at random points" in result_of(study).message
 
 
-@pytest.mark.parametrize("n_init", [2, 40])
-def test_threads_of_one_study_get_different_points(n_init):
-    def slow(trial):
-        value = branin(trial)
-        time.sleep(0.01)
-        return value
+def test_threads_that_ask_at_the_same_time_see_each_others_points(monkeypatch):
+    study = optuna.create_study(sampler=SurefootSampler(SPACE, n_init=5))
+    study.optimize(branin, n_trials=7)
+    together, seen = threading.Barrier(4), []
 
-    study = optuna.create_study(sampler=SurefootSampler(SPACE, n_init=n_init))
-    study.optimize(slow, n_trials=5)
-    study.optimize(slow, n_trials=24, n_jobs=4)
-    points = [tuple(t.params.values()) for t in study.trials]
-    gaps = [np.abs(np.subtract(p, q)).max() for i, p in enumerate(points) for q in points[:i]]
-    assert min(gaps) > 1e-6
+    def recorded(space, runs, *rest):
+        seen.append(runs.pending.shape[1])
+        return suggest(space, runs, *rest)
+
+    def ask():
+        trial = study.ask()
+        together.wait()
+        branin(trial)
+
+    monkeypatch.setattr("surefoot.integrations.optuna.suggest", recorded)
+    threads = [threading.Thread(target=ask) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert seen == [0, 1, 2, 3]
+
+
+def test_threads_of_optimize_evaluate_no_point_twice():
+    study = optuna.create_study(sampler=SurefootSampler(SPACE, n_init=2))
+    study.optimize(branin, n_trials=20, n_jobs=4)
+    assert len({tuple(t.params.values()) for t in study.trials}) == 20
 
 
 def test_a_sampler_can_be_pickled_and_copied():

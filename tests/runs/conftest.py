@@ -88,6 +88,9 @@ class Ledger:
     def code(self, sleep: float) -> str:
         return LEDGER_CODE.format(path=str(self.path), sleep=sleep)
 
+    def n_lines(self) -> int:
+        return len(self.path.read_text().splitlines()) if self.path.exists() else 0
+
     def ends(self) -> dict[int, float | None]:
         """Values by trial number; None: failed. No number ends twice, unless its trial was torn off the log."""
         lines = [line.split() for line in self.path.read_text().splitlines()] if self.path.exists() else []
