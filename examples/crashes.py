@@ -2,6 +2,9 @@
 
 The simulator raises an exception in a half-plane and returns NaN in a disc; both hide one of the three global minima.
 surefoot is told nothing of this. It learns where evaluations fail and finds the minimum that can be had.
+
+    pip install '.[cli,plots]'
+    python examples/crashes.py
 """
 
 import math

@@ -3,6 +3,7 @@
 Packages are hidden from a fresh interpreter: `import` then fails as if they were not installed.
 """
 
+import re
 import subprocess
 import sys
 import tomllib
@@ -35,6 +36,21 @@ def test_all_and_dev_hold_what_studies_need() -> None:
     assert "surefoot[all]" in extras["dev"]
 
 
+def test_every_extra_that_the_readme_and_errors_name_exists() -> None:
+    root = Path(__file__).parents[1]
+    texts = [(root / "README.md").read_text(), *(path.read_text() for path in (root / "src").rglob("*.py"))]
+    named = {
+        name
+        for text in texts
+        for group in re.findall(r"(?:surefoot|'\.)\[([a-z,]+)\]'", text)
+        for name in group.split(",")
+    }
+    table = re.findall(r"^\| (`[a-z]+`(?:, `[a-z]+`)*) \|", texts[0], re.MULTILINE)
+    named |= {name.strip("` ") for row in table for name in row.split(",")}
+    assert {"run", "plots", "cli", "dashboard", "torch"} <= named
+    assert named <= set(PYPROJECT["optional-dependencies"])
+
+
 def test_minimize_needs_no_extra_and_still_shows_how_far_it_is() -> None:
     done = run(
         "import surefoot\nprint(surefoot.minimize(lambda x: x[0] ** 2, [(-1, 1)], n_evals=12, progress=True).nfev)",
@@ -44,9 +60,9 @@ def test_minimize_needs_no_extra_and_still_shows_how_far_it_is() -> None:
     assert "evaluations 12/12  best " in done.stderr
 
 
-@pytest.mark.parametrize("name", ["run", "list", "show", "export", "report", "dashboard"])
+@pytest.mark.parametrize("name", ["run", "list", "show", "export", "forget", "report", "dashboard"])
 def test_a_command_on_studies_asks_for_the_extra_run(name: str) -> None:
-    done = command(name, "p.toml", hidden=STUDIES)
+    done = command(name, "p.toml", *(["0"] if name == "forget" else []), hidden=STUDIES)
     assert done.returncode == 2
     assert done.stderr.startswith("error: expected Optuna")
     assert "pip install 'surefoot[run]'" in " ".join(done.stderr.split())

@@ -30,6 +30,28 @@ def test_the_tour_works_as_pasted(tmp_path):
     assert len((tmp_path / "examples/beam/trials.csv").read_text().splitlines()) == 41
 
 
+def test_the_tour_of_the_readme_works_as_pasted(tmp_path):
+    section = (ROOT / "README.md").read_text().split("## Five minutes")[1].split("\n## ")[0]
+    lines = [line.strip() for line in re.findall(r"^    (.*)$", section, re.MULTILINE)]
+    assert lines[0].startswith("pip install")
+    assert lines[-1].startswith("surefoot dashboard")  # which goes on until it is stopped
+    shutil.copytree(ROOT / "examples/beam", tmp_path / "examples/beam")
+    problem = tmp_path / "examples/beam/beam.toml"
+    problem.write_text(problem.read_text().replace("n_evals = 40", "n_evals = 12"))
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    done = subprocess.run(
+        ["sh", "-e", "-c", "\n".join(lines[1:-1])],
+        cwd=tmp_path,
+        env={**os.environ, "PATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "stiffeners" in done.stdout  # what trial 3 printed
+    assert (tmp_path / "examples/beam/beam.html").exists()
+
+
 def test_the_simulator_in_python_agrees_with_the_one_in_c(tmp_path):
     point = ["--width", "0.05", "--height", "0.2"]
     value = subprocess.run(

@@ -63,12 +63,20 @@ def test_wrong_data_end_in_one_sentence(data):
         run("pulmonary", "infer", data, "--n-evals", 3)
 
 
-def test_without_the_reports_the_result_is_kept_and_the_error_says_so(data, monkeypatch):
-    monkeypatch.setitem(sys.modules, "surefoot.reports.pulmonary", None)
-    arguments = ("--n-evals", 2, "--no-posterior", "--workers", 1, "--report", data.with_suffix(".html"))
-    with pytest.raises(MissingExtraError, match=r"expected surefoot.reports .*; got .*; try without --report"):
-        run("pulmonary", "infer", data, *arguments)
-    assert data.with_suffix(".inference.json").exists()
+@pytest.mark.parametrize("option", ["--report", "--plots"])
+def test_what_cannot_be_drawn_is_said_before_the_simulations(data, monkeypatch, option):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(MissingExtraError, match=r"try pip install 'surefoot\[plots\]'"):
+        run("pulmonary", "infer", data, "--n-evals", 2, "--no-posterior", option, data.with_suffix(".out"))
+    assert list(data.parent.iterdir()) == [data]
+
+
+def test_a_study_that_could_not_be_drawn_is_refused_before_it_runs(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    for study in ("failures", "comparison", "pulmonary", "coverage", "benchmark"):
+        with pytest.raises(MissingExtraError, match=r"surefoot\[plots\]"):
+            run("study", study, "--out", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])

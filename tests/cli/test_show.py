@@ -133,6 +133,19 @@ def test_parameters_beyond_the_width_are_counted():
     assert lines[-1].startswith(f"({20 - shown} more parameters")
 
 
+def test_points_that_are_random_because_no_suggestion_could_be_made_are_named():
+    rows = [
+        {"number": i, "status": "ok", "value": 1.0, "x": 0.5, "duration_s": 1.0, "reason": "", "host": "h",
+         "fallback": "matrix not finite" if i == 1 else ""}
+        for i in range(3)
+    ]  # fmt: skip
+    told = " ".join(" ".join(fitted(rows, 80)).split())
+    assert told.count("random point, for no suggestion could be made: matrix not finite") == 1
+    header, *lines = whole(rows)
+    assert header.split()[-2:] == ["fallback", "reason"]
+    assert [("matrix not finite" in line) for line in lines] == [False, True, False]
+
+
 def test_what_a_terminal_would_obey_is_not_passed_on():
     row = {
         "number": 0,

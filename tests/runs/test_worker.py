@@ -136,7 +136,7 @@ def test_a_study_of_somebody_else_is_refused(make_problem, reporter):
 
 def test_too_many_failures_stop_it(make_problem, reporter):
     problem = make_problem("import sys; sys.exit('no licence')", n_evals=50, max_failures=4)
-    with pytest.raises(TooManyFailuresError, match=r"no licence \(4\)"):
+    with pytest.raises(TooManyFailuresError, match=r"no licence \(4\).*max_failures = 0 in the problem file"):
         run(problem, reporter=reporter)
     assert len(trials(problem)) == 4
 

@@ -44,7 +44,8 @@ def _root(
 ) -> None:
     """Bayesian optimization for expensive simulators that crash.
 
-    run, list, show, export, report and dashboard are for problems of yours; the others repeat what the docs show.
+    run, list, show, export, forget, report and dashboard are for problems of yours; the others repeat what the docs
+    show.
 
     Example: surefoot run problem.toml
 
@@ -69,5 +70,6 @@ def main() -> None:
     try:
         app()
     except SurefootError as error:
-        Console(stderr=True).print(f"[red]error:[/red] {escape(str(error))}", highlight=False)
+        # not folded: what to try is often a command to copy
+        Console(stderr=True).print(f"[red]error:[/red] {escape(str(error))}", highlight=False, soft_wrap=True)
         raise SystemExit(2) from None

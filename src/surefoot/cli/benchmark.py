@@ -62,6 +62,7 @@ def benchmark(
     from surefoot.acquisition.registry import PAPER_POLICIES
     from surefoot.backend import reference_on
     from surefoot.errors import InvalidInputError, UnknownNameError
+    from surefoot.optimize.plots import pyplot
     from surefoot.optimize.settings import SEARCHES
     from surefoot.problems import ALL
     from surefoot.studies import benchmark as study
@@ -81,6 +82,8 @@ def benchmark(
             f"expected ScaledEI among the policies: the tables compare others with it; got {', '.join(policies)}; "
             "try --policy ScaledEI as well, or --no-tables"
         )
+    if tables:
+        pyplot()  # if it is missing: complain now, not after the runs
     reference_on(device)  # complain now, not in every worker
     on_gpu = device.startswith("cuda")
     groups = study.plan(

@@ -6,6 +6,7 @@ import typer
 from rich.console import Console
 
 from surefoot.cli.list import STORAGE
+from surefoot.cli.show import STUDY
 
 
 def forget(
@@ -15,11 +16,11 @@ def forget(
         help="Trials by number (3 5-9), or a part of their reason ('No such file', 'exit *').",
     ),
     undo: bool = typer.Option(False, "--undo", help="Count them again, and learn from them."),
-    study: str = typer.Option("", "--study", help="Its name, if the storage has several."),
+    study: str = STUDY,
 ) -> None:
-    """Take evaluations out of a study: they teach nothing and do not count, but stay in the storage.
+    """Take evaluations out of a study, and keep them stored.
 
-    Safe while a run goes on: it evaluates as many more.
+    They teach nothing any more and do not count. Safe while a run goes on: it evaluates as many more.
 
     Example: surefoot forget stiffness.toml 'No such file'
     """

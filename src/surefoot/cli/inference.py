@@ -125,8 +125,11 @@ def infer(
     from surefoot.inference.data_file import read_signals
     from surefoot.inference.infer import Plan
     from surefoot.inference.infer import infer as run
+    from surefoot.optimize.plots import pyplot
 
     console = Console()
+    if plots or report:
+        pyplot()  # if it is missing: complain now, not after the simulations
     chosen = load_settings(settings, variant)
     patient = read_signals(data, period_s=period, network=chosen.network)
     if signals:
@@ -160,23 +163,9 @@ def infer(
         for path in save_plots(result, plots):
             console.print(f"figure: {path}", highlight=False)
     if report:
-        write_report(result, report)
-        console.print(f"report: {report}", highlight=False)
+        from surefoot.reports.pulmonary import write_report
 
-
-def write_report(result: "Inference", path: Path) -> None:
-    """The HTML report, if this installation has the reports."""
-    from importlib import import_module
-
-    from surefoot.errors import MissingExtraError
-
-    try:
-        reports = import_module("surefoot.reports.pulmonary")
-    except ImportError as error:
-        raise MissingExtraError(
-            f"expected surefoot.reports to write the report; got {error}; try without --report"
-        ) from error
-    reports.write_report(result, path)
+        console.print(f"report: {write_report(result, report)}", highlight=False)
 
 
 def _names(text: str) -> list[str]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import typer
 from rich.console import Console
@@ -51,11 +53,26 @@ def _study(source: str, study: str, out: Path | None, title: str) -> Path:
     from surefoot.reports.optimization import write_report
     from surefoot.runs.problem import storage_place
     from surefoot.runs.storage import load_study, opened
+    from surefoot.runs.tables import trial_rows
 
     with opened(storage_place(source)) as storage:
         chosen = load_study(storage, study or None)
-        result, name = result_of(chosen), chosen.study_name
-    return write_report(result, out or Path(f"{name.replace('/', '_')}.html"), title=title or name)
+        result, name, rows = result_of(chosen), chosen.study_name, trial_rows(chosen)
+    path = out or Path(f"{name.replace('/', '_')}.html")
+    return write_report(result, path, title=title or name, warnings=warnings_of(rows))
+
+
+def warnings_of(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What is wrong with a study that looks healthy: points that are random because no suggestion could be made."""
+    random = {row["number"]: row["fallback"] for row in rows if row.get("fallback")}
+    if not random:
+        return []
+    number, why = next(iter(random.items()))
+    what = f"{len(random)} evaluations are random points" if len(random) > 1 else "1 evaluation is a random point"
+    return [
+        f"{what}, because the model could make no suggestion "
+        f"(evaluation {number}: {why}). They say nothing of how well the optimization works."
+    ]
 
 
 def _inference(source: str, out: Path | None, title: str) -> Path:

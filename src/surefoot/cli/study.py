@@ -80,10 +80,12 @@ def failures(
 
     from surefoot.acquisition.registry import check_policy
     from surefoot.errors import UnknownNameError
+    from surefoot.optimize.plots import pyplot
     from surefoot.studies import failures as study
     from surefoot.studies.failure_figures import draw
 
     console = Console()
+    pyplot()  # if it is missing: complain now, not after the runs
     for strategy in strategies:
         if strategy not in study.STRATEGIES:
             known = ", ".join(study.STRATEGIES)
@@ -127,11 +129,13 @@ def comparison(
     """
     from rich.progress import track
 
+    from surefoot.optimize.plots import pyplot
     from surefoot.studies import comparison as study
     from surefoot.studies.comparison_figures import draw
     from surefoot.studies.resumable import run_cases
 
     console = Console()
+    pyplot()  # if it is missing: complain now, not after the runs
     todo = list(study.cases(problems, solvers, seeds, target, budget, model_budget))
     raw = out / "raw"
     with closing(run_cases(study.run_case, todo, raw, workers)) as done:
@@ -175,6 +179,7 @@ def pulmonary(
     from rich.progress import track
 
     from surefoot.errors import InvalidInputError
+    from surefoot.optimize.plots import pyplot
     from surefoot.studies import pulmonary as study
     from surefoot.studies.pulmonary_figures import draw
     from surefoot.studies.pulmonary_methods import METHODS, check_installed
@@ -183,6 +188,7 @@ def pulmonary(
     from surefoot.studies.resumable import run_cases
 
     console = Console()
+    pyplot()  # if it is missing: complain now, not after the runs
     todo = study.cases(methods or list(METHODS), variants, noises, seeds, n)
     raw = out / "raw"
     references = [reference_case(variant, reference) for variant in variants if reference and "fixed" in noises]
@@ -225,11 +231,13 @@ def coverage(
     """
     from rich.progress import track
 
+    from surefoot.optimize.plots import pyplot
     from surefoot.studies import coverage as study
     from surefoot.studies.pulmonary_figures import draw_coverage
     from surefoot.studies.resumable import run_cases
 
     console = Console()
+    pyplot()  # if it is missing: complain now, not after the runs
     todo = study.coverage_cases(variants, levels, patients, n)
     raw = out / "raw"
     with closing(run_cases(study.run_coverage, todo, raw, workers)) as done:

@@ -13,8 +13,9 @@ from surefoot.reports.numbers import duration
 Row = dict[str, Any]
 Column = list[str]  # its header, then a cell of each trial
 
-_OTHERS = ("number", "status", "duration_s", "reason", "started", "ended", "host", "folder")
-_WORDS = ("status", "reason")  # to the left; numbers to the right
+_PLACE = ("started", "ended", "host", "folder")
+_OTHERS = ("number", "status", "duration_s", "reason", "fallback", *_PLACE)
+_WORDS = ("status", "reason", "fallback")  # to the left; numbers to the right
 _GAP = "  "
 _LEAST_REASON = 30  # columns: with fewer a reason stands below its trial
 _MOST_TEXT = 24  # characters of a choice
@@ -23,7 +24,7 @@ _INDENT = " " * 7
 
 def whole(rows: Sequence[Row]) -> Iterator[str]:
     """Header and rows in columns, all digits, nothing cut; `-` where there is no value."""
-    names = [name for name in rows[0] if name not in ("started", "ended", "host", "folder", "reason")]
+    names = [name for name in rows[0] if name not in (*_PLACE, "reason")]
     yield from _lines(
         [[n, *("-" if row[n] in (None, "") else _line(_exact(row[n])) for row in rows)] for n in (*names, "reason")]
     )
@@ -34,7 +35,7 @@ def fitted(rows: Sequence[Row], width: int) -> Iterator[str]:
     values = [name for name in rows[0] if name == "value" or name.startswith("value_")]
     first = ["number", "status", *values]
     parameters = [name for name in rows[0] if name not in (*_OTHERS, *values)]
-    reasons = [_line(row["reason"]) for row in rows]
+    reasons = [_remark(row) for row in rows]
     for room, most in ((_LEAST_REASON, 12), (0, 12), (0, 8)):  # reasons beside the numbers; below; names cut shorter
         columns = {name: _column(rows, name, most) for name in (*first, *parameters, "duration_s")}
         left = width - _width(columns, [*first, "duration_s"]) - (room + len(_GAP) if any(reasons) else 0)
@@ -59,6 +60,13 @@ def fitted(rows: Sequence[Row], width: int) -> Iterator[str]:
     missing = len(parameters) - len(shown)
     if missing:
         yield f"({missing} more parameter{'s' * (missing > 1)}: --trial shows all of one, surefoot export all of all)"
+
+
+def _remark(row: Row) -> str:
+    """Why it failed; why its point is a random one, if that is so against what was asked for."""
+    fallback = row.get("fallback")
+    random = f"random point, for no suggestion could be made: {_line(fallback)}" if fallback else ""
+    return "; ".join(filter(None, (_line(row["reason"]), random)))
 
 
 def _lines(columns: Sequence[Column]) -> Iterator[str]:

@@ -270,7 +270,7 @@ def beyond_intervals(estimate: Sequence[float], intervals: Sequence[Interval]) -
     """
     return [
         f"the best fit of {interval.name}, {value:g}, is outside its interval, {interval.low:g} to {interval.high:g}; "
-        "the search has not found the least loss, or the emulator does not follow it there; more simulations (n_evals)"
+        "the search has not found the least loss, or the emulator does not follow it there; try a larger n_evals"
         for value, interval in zip(estimate, intervals, strict=True)
         if max(interval.low - value, value - interval.high) > interval.sd
     ]

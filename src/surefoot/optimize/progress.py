@@ -42,7 +42,7 @@ class Progress:
     ) -> None:
         if self._bar is not None:
             self._bar.stop()
-        elif self._plain:
+        elif self._plain and sys.stderr.isatty():
             sys.stderr.write("\n")
 
     def update(self, history: History) -> None:
@@ -61,5 +61,9 @@ class Progress:
         if self._bar is not None:
             self._bar.update(self._task, completed=done, total=self._total, state=state)
         elif self._plain:
-            sys.stderr.write(f"\r{self._what} {done}/{self._total}  {state}\x1b[K")
+            line = f"{self._what} {done}/{self._total}  {state}"
+            if sys.stderr.isatty():
+                sys.stderr.write(f"\r{line}\x1b[K")
+            elif done == self._total or done % max(1, self._total // 10) == 0:  # in a log: a line now and then
+                sys.stderr.write(f"{line}\n")
             sys.stderr.flush()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import fields
 from datetime import datetime
 from pathlib import Path
@@ -31,14 +31,20 @@ MAX_REASONS = 20
 _N_BEST = 10
 
 
-def write_report(result: Result, path: str | os.PathLike[str], *, title: str = "Optimization report") -> Path:
-    """Write the report of a result to an HTML file; returns its path. Any result will do, even without evaluations."""
-    return write(report(result, title), path)
+def write_report(
+    result: Result, path: str | os.PathLike[str], *, title: str = "Optimization report", warnings: Sequence[str] = ()
+) -> Path:
+    """Write the report of a result to an HTML file; returns its path. Any result will do, even without evaluations.
+
+    warnings: what a reader must know first
+    """
+    return write(report(result, title, warnings), path)
 
 
-def report(result: Result, title: str) -> str:
+def report(result: Result, title: str, warnings: Sequence[str] = ()) -> str:
     """The page of a result."""
-    sections = [Section("Result", _outcome(result))]
+    first: list[Block] = [Note(text, title="Warning", kind="warning") for text in warnings]
+    sections = [Section("Result", [*first, *_outcome(result)])]
     if result.nfev:
         sections.append(Section("Convergence", _convergence(result)))
     if result.success:

@@ -112,9 +112,8 @@ def find_trial(study: Study, number: int) -> FrozenTrial:
         if trial.number == number:
             return trial
     n = len(study.get_trials(deepcopy=False))
-    raise InvalidInputError(
-        f"expected the number of a trial, 0 to {n - 1}; got {number}; try surefoot show without --trial"
-    )
+    known = f"0 to {n - 1}" if n else "of which there are none yet"
+    raise InvalidInputError(f"expected the number of a trial, {known}; got {number}; try surefoot show without --trial")
 
 
 def output_of(trial: FrozenTrial) -> dict[str, tuple[str, bool]]:
