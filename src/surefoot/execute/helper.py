@@ -184,6 +184,9 @@ class _Forks:
         self._memory_limit_mb = memory_limit_mb
         adopt_orphans()
         self._alarm = Alarm(signal.SIGCHLD)
+        self._child_pid = 0
+        if not LINUX:  # where no supervisor ends the fork with us
+            signal.signal(signal.SIGTERM, lambda *_: self._leave())
         self._spared = frozenset(descendants(os.getpid()) if LINUX else ())  # what loading the function started
 
     def call(self, request: Request) -> Outcome:
@@ -203,6 +206,7 @@ class _Forks:
                 self._child(request, writer, me)
             finally:
                 os._exit(1)
+        self._child_pid = child
         os.close(writer)
         ended: dict[int, int] = {}
         grace_s = 0.0
@@ -213,14 +217,21 @@ class _Forks:
         finally:
             os.close(reader)
             end_descendants(child, ended, grace_s, self._spared)
+            self._child_pid = 0
         if answer is not None:
             return answer
         if not in_time:
             return timeout_outcome(request.timeout_s)
         return death_outcome(os.waitstatus_to_exitcode(ended.get(child, signal.SIGKILL)))
 
+    def _leave(self) -> None:
+        if self._child_pid:
+            end_descendants(self._child_pid, {})
+        os._exit(128 + signal.SIGTERM)
+
     def _child(self, request: Request, writer: int, parent: int) -> None:
         self._alarm.off()
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
         self._connection.close()
         os.setsid()
         die_with(parent)
