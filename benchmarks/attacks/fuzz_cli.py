@@ -35,10 +35,13 @@ _WORDS = [
 _PLACES = [
     "p.toml", "p.toml", "bad.toml", "study.db", "study.db", "foreign.db", "foreign.db", "text.db", "empty.db", ".",
     "missing.db", "missing.toml", "sqlite:///study.db", "sqlite://", "sqlite:///", ":memory:", "://", "x://y",
-    f"mysql://u:{PASSWORD}@127.0.0.1/x", f"postgresql://u:{PASSWORD}@127.0.0.1:port/x", f"postgresql://u:{PASSWORD}@[/x",
-    f"postgresql:// u:{PASSWORD}@127.0.0.1:1/x", "a" * 300 + ".db",
+    "a" * 300 + ".db",
 ]  # fmt: skip
-_SLOW_PLACES = [f"postgresql://u:{PASSWORD}@127.0.0.1:1/x", f"postgresql://127.0.0.1:1/x?user=u&password={PASSWORD}"]
+_ADDRESSES = [
+    f"mysql://u:{PASSWORD}@127.0.0.1/x", f"postgresql://u:{PASSWORD}@127.0.0.1:port/x", f"postgresql://u:{PASSWORD}@[/x",
+    f"postgresql:// u:{PASSWORD}@127.0.0.1:1/x",
+]  # fmt: skip
+_SLOW_ADDRESSES = [f"postgresql://u:{PASSWORD}@127.0.0.1:1/x", f"postgresql://127.0.0.1:1/x?user=u&password={PASSWORD}"]
 
 
 def try_one(rng: random.Random, folder: Path, say: Callable[[str], None]) -> None:
@@ -64,12 +67,15 @@ def _arguments(rng: random.Random) -> list[str]:
     command = rng.choices(commands, [6, 3, 4, 4, 3, 2, 1, 1, 1, 1, 1])[0]
     if command in ("study", "pulmonary", "dashboard"):  # what would run for minutes, or serve, is only asked wrongly
         return [command, rng.choice(["--help", "--bogus", "nothing", "benchmark"]), rng.choice(["--help", "--bogus"])]
-    place = rng.choice(_SLOW_PLACES) if rng.random() < 0.02 else rng.choice(_PLACES)
+    addresses = [*_PLACES, *_ADDRESSES] if command != "run" else _PLACES  # a run is named by its problem file
+    place = rng.choice(_SLOW_ADDRESSES) if rng.random() < 0.02 and command != "run" else rng.choice(addresses)
     arguments = [command, *([rng.choice(["BRA", "NOPE", "x"])] if command == "problems" else [place])]
     for _ in range(rng.randint(0, 3)):
         option = rng.choice(_OPTIONS)
         arguments.append(option)
-        if option in ("--storage", "--out", "--output", "-o"):
+        if option == "--storage":
+            arguments.append(rng.choice([*_PLACES, *_ADDRESSES]))
+        elif option in ("--out", "--output", "-o"):
             arguments.append(rng.choice([*_PLACES, *_WORDS]))
         elif rng.random() < 0.7:
             arguments.append(rng.choice(_WORDS))
