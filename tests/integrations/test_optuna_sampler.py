@@ -366,3 +366,18 @@ def test_a_result_shows_steps_and_choices_as_the_user_wrote_them():
 def test_a_study_without_trials_has_no_result_yet():
     with pytest.raises(InvalidInputError, match="at least one finished trial"):
         result_of(optuna.create_study())
+
+
+@pytest.mark.parametrize("about", [3, {"parameters": 3}, {"parameters": {"a": "no JSON"}}, {"settings": [1]}], ids=str)
+def test_a_study_whose_attributes_are_damaged_is_read_from_its_trials(about) -> None:
+    study = optuna.create_study()
+    study.set_user_attr("surefoot:study", about)
+    distribution = optuna.distributions.FloatDistribution(0.0, 1.0)
+    for output in ({"duration_s": 2.0}, {"duration_s": "long"}, 3):
+        trial = optuna.create_trial(
+            params={"a": 0.5}, distributions={"a": distribution}, value=1.0, user_attrs={"surefoot:output": output}
+        )
+        study.add_trial(trial)
+    result = result_of(study)
+    assert result.nfev == 3
+    assert result.history.evaluations[0].duration_s == 2.0

@@ -39,6 +39,7 @@ KINDS = {
     "complex": (lambda: 1j, "complex"),
     "array": (lambda: np.zeros(3), "(3,)"),
     "empty array": (lambda: np.zeros(0), "(0,)"),
+    "a masked value": (lambda: np.ma.masked, "masked"),
     "ragged list": (lambda: [1.0, [2.0, 3.0]], "ragged"),
     "dict": (lambda: {"loss": 1.0}, "dict"),
     "an integer beyond float": (lambda: 10**400, "not one real number"),

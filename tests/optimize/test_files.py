@@ -139,6 +139,7 @@ INCONSISTENT = {
     "hyperparameters of text": changed("warmth", "objective", "theta", to=[["a", "b"]]),
     "a count that is none": changed("warmth", "objective", "n_cold", to=1.5),
     "warps of another number of runs": changed("warmth", "warp", to=[0, 1]),
+    "a warp that there is not": changed("warmth", "warp", to=[2**70]),
     "a warp that is text": changed("warmth", "warp", to=["a"]),
     "a kernel that is a number": changed("warmth", "kernels", to=[3]),
 }

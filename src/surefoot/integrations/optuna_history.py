@@ -96,10 +96,15 @@ def evaluation_of(
     return Evaluation(x, math.nan, "failed" if learn_from_all else "transient", reason, duration)
 
 
+def _table(stored: Any) -> dict[str, Any]:
+    """An attribute that holds names and values; none of them if anybody else has written something else there."""
+    return stored if isinstance(stored, dict) else {}
+
+
 def duration_of(trial: FrozenTrial) -> float:
     """Seconds that the evaluation took; of a trial not run by `surefoot run`, from its beginning to its end."""
-    stored = (trial.user_attrs.get(OUTPUT) or {}).get("duration_s")
-    if stored is not None:
+    stored = _table(trial.user_attrs.get(OUTPUT)).get("duration_s")
+    if isinstance(stored, (int, float)):
         return float(stored)
     return trial.duration.total_seconds() if trial.duration is not None else math.nan
 
@@ -168,7 +173,7 @@ def point_of(trial: FrozenTrial, distributions: Distributions, space: Space) -> 
             else:
                 values.append(suggested[name])
         return space.validate(values)
-    except (KeyError, ValueError, TypeError):
+    except (KeyError, ValueError, TypeError, OverflowError):
         return None
 
 
@@ -227,8 +232,11 @@ def result_of(study: Study, *, settings: Settings | None = None) -> Result:
     """
     sign = sign_of(study)
     trials = trials_of(study)
-    about: dict[str, Any] = study.user_attrs.get(STUDY) or {}
-    stored = {name: json_to_distribution(text) for name, text in about.get("parameters", {}).items()}
+    about = _table(study.user_attrs.get(STUDY))
+    try:
+        stored = {name: json_to_distribution(text) for name, text in _table(about.get("parameters")).items()}
+    except (ValueError, KeyError, TypeError):  # damaged: what the trials say is left
+        stored = {}
     distributions = stored or without_single(common_space(trials))
     if not distributions:
         raise InvalidInputError(
@@ -236,7 +244,7 @@ def result_of(study: Study, *, settings: Settings | None = None) -> Result:
             "are known; try again when one has ended"
         )
     if settings is None:
-        settings = Settings.of(**{"n_init": default_n_init(len(distributions)), **about.get("settings", {})})
+        settings = Settings.of(**{"n_init": default_n_init(len(distributions)), **_table(about.get("settings"))})
     space, engine = shown_space(distributions), engine_space(distributions)
     typical = typical_value(trials)
     used = [

@@ -13,6 +13,7 @@ import numpy as np
 
 from surefoot.errors import FileError, InvalidInputError, described, shown
 from surefoot.gp.fit import FitState
+from surefoot.numerics.warping import LEVELS
 from surefoot.optimize.checks import is_a, plain_number
 from surefoot.optimize.files import read_text, write_whole
 from surefoot.optimize.given import listed, same_rows
@@ -82,7 +83,8 @@ class Warmth:
         n_runs |= {len(state.theta) for state in (objective, failures) if state is not None}
         if len(n_runs) > 1:
             raise ValueError("its warmth is of unequal numbers of runs")
-        if not all(type(level) is int and level >= 0 for level in warp) or not all(type(k) is str for k in kernels):
+        known = all(type(level) is int and 0 <= level < len(LEVELS) for level in warp)
+        if not known or not all(type(k) is str for k in kernels):
             raise ValueError("its warps or kernels are none")
         return cls(objective, failures, str(fields["failures_by"]), warp, kernels)
 

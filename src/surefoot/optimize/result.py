@@ -15,6 +15,7 @@ from surefoot.backend import engine, to_host
 from surefoot.errors import InvalidInputError, shown
 from surefoot.gp.posterior import moments
 from surefoot.numerics.designs import generator
+from surefoot.optimize.checks import is_a
 from surefoot.optimize.history import History
 from surefoot.optimize.model import Model, Runs, fit_model
 from surefoot.optimize.settings import Settings
@@ -58,6 +59,8 @@ class FittedModel:
 
     def relevance(self, *, of: Literal["value", "failures"] = "value") -> np.ndarray:
         """How fast the value (or P(success)) changes along each parameter, (d,): ranges per length scale."""
+        if not is_a(of, str) or of not in ("value", "failures"):
+            raise InvalidInputError(f"expected of='value' or 'failures'; got {shown(of)}; try of='value'")
         post = self.fitted.objective if of == "value" else self.fitted.failures
         if post is None:
             return np.zeros(self.space.d)
@@ -104,8 +107,8 @@ class Result:
     numbers: tuple[int, ...] = ()  # of the evaluations: 0, 1, …, or in a study the numbers of their trials
 
     def __getitem__(self, name: str) -> Any:
-        if name not in self.keys():
-            raise KeyError(name)
+        if not is_a(name, str) or name not in self.keys():
+            raise KeyError(shown(name))
         return getattr(self, name)
 
     def __iter__(self) -> Iterator[str]:

@@ -13,7 +13,7 @@ from typing import Self, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from surefoot.errors import InvalidInputError
+from surefoot.errors import InvalidInputError, shown
 
 Array = NDArray[np.float64]
 
@@ -109,9 +109,9 @@ class Problem:
         """
         try:
             points = np.asarray(x, dtype=np.float64)  # (..., d)
-        except (TypeError, ValueError) as error:
+        except Exception as error:  # TypeError, ValueError, or what an object does when it is looked at
             raise InvalidInputError(
-                f"{self.name}: expected numbers of shape (..., {self.d}); came {repr(x)[:80]}; try a list of floats"
+                f"{self.name}: expected numbers of shape (..., {self.d}); came {shown(x, 80)}; try a list of floats"
             ) from error
         if points.ndim == 0 or points.shape[-1] != self.d:
             hint = "x[..., None]" if self.d == 1 else f"an array whose last axis has length {self.d}"

@@ -2,7 +2,7 @@
 
 import difflib
 
-from surefoot.errors import UnknownNameError
+from surefoot.errors import UnknownNameError, shown
 from surefoot.problems.catalogue import ALL
 from surefoot.problems.record import Problem
 
@@ -16,13 +16,14 @@ _BY_KEY = {_key(name): problem for problem in ALL for name in (problem.abbreviat
 
 def get(name: str) -> Problem:
     """Problem of that abbreviation or full name; case, spaces and hyphens do not matter."""
-    problem = _BY_KEY.get(_key(str(name)))
+    key = _key(name) if isinstance(name, str) else ""
+    problem = _BY_KEY.get(key)
     if problem is None:
-        close = difflib.get_close_matches(_key(str(name)), _BY_KEY, n=6, cutoff=0.5)
+        close = difflib.get_close_matches(key[:100], _BY_KEY, n=6, cutoff=0.5)
         # Abbreviation and full name of one problem may both be close: name it once, the closest first.
         suggestions = list(dict.fromkeys(_BY_KEY[key].abbreviation for key in close))
         suggestions = suggestions or [p.abbreviation for p in ALL]
         raise UnknownNameError(
-            f"expected the abbreviation or the name of a test problem; came {name!r}; try {', '.join(suggestions)}"
+            f"expected the abbreviation or the name of a test problem; came {shown(name)}; try {', '.join(suggestions)}"
         )
     return problem

@@ -37,6 +37,7 @@ from surefoot.optimize.optimizer import default_n_init
 from surefoot.optimize.parameters import Integer, Real
 from surefoot.optimize.settings import Settings
 from surefoot.optimize.space import Space
+from surefoot.runs.address import redacted
 from surefoot.runs.objective import Objective, check_contents, expect, is_number, known, objective_from
 
 _KEYS = ("name", "n_evals", "direction", "max_failures", "heartbeat_s", "parameters", "objective")
@@ -94,7 +95,8 @@ def _read(path: Path) -> dict[str, Any]:
         table = tomllib.loads(text.decode())
     except OSError as error:
         raise InvalidInputError(
-            f"expected a readable problem file; got {error.strerror}: {shown(str(path))}; try the path of a TOML file"
+            f"expected a readable problem file; got {error.strerror}: {shown(redacted(str(path)))}; "
+            "try the path of a TOML file"
         ) from None
     except (ValueError, RecursionError) as error:  # not TOML, not UTF-8, a NUL in the path, tables without end
         raise InvalidInputError(

@@ -69,7 +69,13 @@ def _sqlite_file(url: URL, *, create: bool, writes: bool) -> SqliteFile:
     if url.database in (None, "", ":memory:"):
         raise InvalidInputError(f"expected a SQLite file; got {str(url)!r}, which is none; try study.db")
     path = Path(str(url.database)).resolve()
-    if not create and not path.is_file():
+    try:
+        exists = path.is_file()
+    except OSError as error:  # a name that is too long, a folder that may not be entered
+        raise InvalidInputError(
+            f"expected a storage; got {str(path)[:200]!r} ({error.strerror}); try a shorter path, or its permissions"
+        ) from None
+    if not create and not exists:
         raise InvalidInputError(f"expected a storage; got {str(path)!r}, which does not exist; try surefoot run first")
     has_tables(path, create=create)
     return SqliteFile(path, writes=writes, create=create)
