@@ -10,6 +10,7 @@ Exit status 1 if anything was lost, counted twice, hung, raw or left behind.
 from __future__ import annotations
 
 import argparse
+import os
 import secrets
 import signal
 import sys
@@ -20,9 +21,8 @@ import traceback
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks.attacks import clocks, fuzz, hostile, outages, programs, server, signals
+from benchmarks.attacks import children, clocks, fuzz, hostile, outages, programs, server, signals
 from benchmarks.attacks.arena import Arena
-from benchmarks.attacks.children import kill_marked
 from benchmarks.attacks.tally import Finding, Tally, details, is_clean, table
 
 ATTACKS = ("signals", "outages", "clocks", "functions", "programs", "fuzz")
@@ -46,6 +46,8 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
         parser.error(f"expected attacks among {', '.join(ATTACKS)}; got {', '.join(unknown) or 'none'}")
     if not 0.0 < options.minutes <= 60.0:
         parser.error(f"expected between 0 and 60 minutes; got {options.minutes}")
+    if options.storage == "postgres" and server.missing():
+        parser.error(f"expected PostgreSQL; got none: {server.missing()}")
     return options
 
 
@@ -74,7 +76,8 @@ class Campaign:
             for thread in threads:
                 thread.join()
         finally:
-            kill_marked(self.mark)
+            children.close()
+            children.kill_marked(self.mark)
             if self._server is not None:
                 self._server.close()
 
@@ -89,14 +92,11 @@ class Campaign:
         wanted = list(STORAGES) if self._options.storage == "both" else [self._options.storage]
         if "postgres" in wanted:
             why_not = server.missing()
-            if not why_not:
-                self._server = server.Server(self._folder / "postgres")
-                self._server.start()
-            elif self._options.storage == "both":
+            if why_not:
                 print(f"without PostgreSQL: {why_not}")
-                wanted.remove("postgres")
-            else:
-                raise SystemExit(f"expected PostgreSQL; got none: {why_not}")
+                return ["sqlite"]
+            self._server = server.Server(self._folder / "postgres")
+            self._server.start()
         return wanted
 
     def _on_studies(self) -> list[list[tuple[Tally, Job]]]:
@@ -173,9 +173,13 @@ def main(arguments: list[str] | None = None) -> int:
     seed = secrets.randbelow(10**6) if options.seed is None else options.seed
     print(f"seed {seed}", flush=True)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that everything is cleaned up
-    with tempfile.TemporaryDirectory(prefix="surefoot-attacks-", ignore_cleanup_errors=True) as place:
-        campaign = Campaign(options, Path(place), seed)
-        campaign.run()
+    try:
+        with tempfile.TemporaryDirectory(prefix="surefoot-attacks-", ignore_cleanup_errors=True) as place:
+            campaign = Campaign(options, Path(place), seed)
+            campaign.run()
+    except (KeyboardInterrupt, SystemExit):
+        print(f"stopped; seed {seed}", flush=True)
+        os._exit(130)  # threads that wait for processes which are dead by now would be waited for
     print()
     print(table(campaign.tallies))
     told = details(campaign.tallies)

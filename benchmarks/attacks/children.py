@@ -6,6 +6,7 @@ import contextlib
 import os
 import signal
 import subprocess
+import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,8 +23,18 @@ _BOUNDED = ("/bin/sh", "-c", 'ulimit -v 4194304; exec "$@"', "bounded")  # 4 GiB
 _PATIENCE_S = 4.0  # for what was told to die
 
 
+_closed = threading.Event()
+
+
+def close() -> None:
+    """Let no process of the campaign be started any more: it is being stopped."""
+    _closed.set()
+
+
 def environment(mark: str, more: Mapping[str, str] | None = None) -> dict[str, str]:
     """Of a process of the campaign: this surefoot and these attacks are imported, wherever it runs."""
+    if _closed.is_set():
+        raise RuntimeError("the campaign is being stopped")
     homes = [str(Path(str(module.__file__)).resolve().parents[1]) for module in (surefoot, benchmarks)]
     plain = {name: text for name, text in os.environ.items() if name not in ("COLUMNS", "LINES", "FORCE_COLOR")}
     one = dict.fromkeys(_ONE_THREAD, "1")

@@ -24,8 +24,8 @@ from benchmarks.attacks.children import kill_marked, orphans, started, tail
 from benchmarks.attacks.fuzz_api import Wrong
 from benchmarks.attacks.tally import Finding, Tally
 
-INPUT_S = 15.0  # an input that takes longer hangs
-_DEAD_S = 45.0  # one that does not even notice the alarm
+INPUT_S = 30.0  # an input that takes longer hangs
+_DEAD_S = 90.0  # one that does not even notice the alarm
 _MOST_DEATHS = 12
 
 KINDS: dict[str, tuple[Callable[..., None], float]] = {  # and their share of the inputs

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import signal
 import subprocess
@@ -22,7 +23,7 @@ from benchmarks.attacks.scenarios import SCENARIOS
 from benchmarks.attacks.tally import Finding, Tally
 
 LIMIT_S = 45.0  # a case takes a few seconds; this is a hang
-AT_A_TIME = 2
+AT_A_TIME = max(2, os.cpu_count() or 2)
 Case = tuple[str, Callable[[Path, str], list[Finding]]]
 
 

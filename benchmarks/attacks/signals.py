@@ -45,7 +45,7 @@ class Disturbance:
             self._team.start()
         self._team.wait_for_starts(1)
         while time.monotonic() < deadline:
-            time.sleep(self._rng.uniform(0.2, 1.0))
+            time.sleep(self._rng.uniform(0.1, 0.8))
             self._look_after()
             if any(worker.process.returncode == 0 for worker in self._team.workers if not worker.alive):
                 return  # the budget is used up
@@ -65,7 +65,7 @@ class Disturbance:
 
     def _signal(self, worker: Worker) -> None:
         kinds = [signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGSTOP]
-        sig = self._rng.choices(kinds, weights=[3, 1, 1, 3])[0]
+        sig = self._rng.choices(kinds, weights=[3, 1, 1, 5])[0]
         worker.send(sig)
         self.n_sent += 1
         if sig == signal.SIGKILL:
@@ -78,6 +78,7 @@ class Disturbance:
         for worker, at in list(self._asleep):
             if at <= now:
                 worker.send(signal.SIGCONT)
+                self.n_sent += 1
                 self._asleep.remove((worker, at))
         for worker, at in list(self._killed):
             if at <= now:

@@ -243,6 +243,16 @@ def test_a_dask_cluster_that_is_closed_loses_nothing_that_ended(what: str) -> No
     assert np.isfinite(result.func_vals[:6]).all()
 
 
+class Foreign:
+    def submit(self, *arguments: Any) -> object:
+        return object()
+
+
+def test_an_executor_with_futures_of_its_own_is_refused(rejects: Any) -> None:
+    with rejects():
+        minimize(bowl, SQUARE, n_evals=3, executor=Foreign())  # type: ignore[arg-type]
+
+
 # --- arguments that would loop for ever
 
 

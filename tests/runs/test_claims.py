@@ -276,10 +276,10 @@ def _dies_at_the_end_of_a_trial(study, when):
     os._exit(0)
 
 
-def test_a_worker_killed_at_any_statement_of_an_end_leaves_a_trial_that_counts_or_is_queued_again(tmp_path):
+def test_a_worker_killed_at_any_statement_of_an_end_leaves_a_trial_that_counts_or_is_queued_again(study):
+    storage = study._storage._backend
     for when in range(1, 30):
-        storage = open_storage(tmp_path / f"{when}.db", create=True)
-        study = optuna.create_study(storage=storage, study_name="s", sampler=SurefootSampler(SPACE))
+        study = optuna.create_study(storage=storage, study_name=f"{when}", sampler=SurefootSampler(SPACE))
         context = multiprocessing.get_context("fork")
         process = context.Process(target=_dies_at_the_end_of_a_trial, args=(study, when))
         process.start()
@@ -287,7 +287,6 @@ def test_a_worker_killed_at_any_statement_of_an_end_leaves_a_trial_that_counts_o
         claims(study).recover()
         waiting = sum(t.state == TrialState.WAITING for t in trials_of(study))
         assert len(evaluated(study)) + waiting == 1
-        close_storage(storage)
         if process.exitcode == 0:
             return
     raise AssertionError("an end of more than 30 statements")

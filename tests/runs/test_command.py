@@ -114,6 +114,13 @@ def test_arguments_that_are_too_long_are_the_failure_of_the_point(make_problem):
     assert "Argument list too long" in evaluate(problem, c="x" * 99_000).reason
 
 
+def test_a_python_that_vanished_is_an_error_and_not_a_failure(make_problem, monkeypatch, tmp_path):
+    problem = make_problem("print(1)")
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "gone"))
+    with pytest.raises(InvalidInputError, match=r"(?s)expected Python.*got.*try"):
+        evaluate(problem)
+
+
 def test_folders_that_cannot_be_made_are_an_error_and_not_a_failure(make_problem):
     problem = make_problem("print(1)")
     problem.evaluations_folder.write_text("in the way")

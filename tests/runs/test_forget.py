@@ -51,17 +51,17 @@ def test_failures_of_a_simulator_that_works_do_not_stop_a_run(make_problem, repo
 
 
 def test_forgotten_trials_do_not_count_and_a_corrected_run_starts_as_if_they_were_not(make_problem, reporter, tmp_path):
-    run(make_problem(BROKEN, n_evals=6, n_init=4, max_failures=0), reporter=reporter)
-    mended = make_problem(BOWL, n_evals=6, n_init=4)
-    assert forget_in(mended, "No such") == [0, 1, 2, 3, 4, 5]
-    assert forget_in(mended, "0-5") == []
+    run(make_problem(BROKEN, n_evals=5, n_init=4, max_failures=0), reporter=reporter)
+    mended = make_problem(BOWL, n_evals=5, n_init=4)
+    assert forget_in(mended, "No such") == [0, 1, 2, 3, 4]
+    assert forget_in(mended, "0-4") == []
     result = run(mended, reporter=reporter)
     other = run(mended, str(tmp_path / "other.db"), reporter=reporter)
     assert result.x_iters == other.x_iters
-    assert statuses(mended) == ["forgotten"] * 6 + ["ok"] * 6
+    assert statuses(mended) == ["forgotten"] * 5 + ["ok"] * 5
     with opened(mended.default_storage) as storage:
         (row,) = study_rows(storage)
-    assert (row["finished"], row["failed"], row["forgotten"]) == (6, 0, 6)
+    assert (row["finished"], row["failed"], row["forgotten"]) == (5, 0, 5)
 
 
 def test_forgetting_can_be_undone(make_problem, reporter):

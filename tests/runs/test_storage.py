@@ -132,11 +132,12 @@ def test_no_password_is_shown_when_a_storage_cannot_be_opened(place, monkeypatch
         assert "s3cret" not in str(told.value)
 
 
-@pytest.fixture
-def foreign(tmp_path):
+@pytest.fixture(params=["delete", "wal"])
+def foreign(tmp_path, request):
     """A database of another program."""
     path = tmp_path / "foreign.db"
     with contextlib.closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute(f"PRAGMA journal_mode = {request.param}")
         connection.execute("CREATE TABLE customers (name TEXT)")
         connection.execute("INSERT INTO customers VALUES ('Ada')")
     return path

@@ -83,6 +83,13 @@ def test_any_executor_will_do(make_problem, reporter):
         assert run(make_problem(BOWL, n_evals=4), workers=2, executor=executor, reporter=reporter).nfev == 4
 
 
+def test_a_parameter_with_equal_bounds_keeps_its_value(make_problem, reporter):
+    parameters = {"a": {"low": -5.0, "high": 10.0}, "b": {"low": 2.0, "high": 2.0}}
+    result = run(make_problem(BOWL, parameters=parameters, n_evals=8, n_init=5), reporter=reporter)
+    assert {x["b"] for x in result.x_iters} == {2.0}
+    assert result.n_failures == 0
+
+
 @pytest.mark.slow
 def test_a_dask_cluster_evaluates(make_problem, reporter):
     distributed = pytest.importorskip("distributed")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import typer
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -26,14 +28,13 @@ def list_studies(storage: str = STORAGE) -> None:
         Console().print("no studies")
         return
     table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
-    rare = [name for name in ("forgotten", "fallbacks") if not any(row[name] for row in rows)]
-    columns = [name for name in rows[0] if name not in ("objective", *rare)]
-    for name in columns:
-        table.add_column(name, justify="left" if name in ("study", "direction") else "right")
+    shown = ["study", "direction", "finished", "failed", "running", "best"]
+    shown += [name for name in ("forgotten", "fallbacks") if any(row[name] for row in rows)]
+    for name in shown:
+        left = name in ("study", "direction")
+        table.add_column(name, justify="left" if left else "right", no_wrap=name != "study", overflow="fold")
     for row in rows:
-        table.add_row(
-            *("" if row[n] is None else f"{row[n]:.6g}" if n == "best" else escape(str(row[n])) for n in columns)
-        )
+        table.add_row(*(_text(row, name) for name in shown))
     Console().print(table)
     for row in rows:
         if row["fallbacks"]:
@@ -43,3 +44,10 @@ def list_studies(storage: str = STORAGE) -> None:
                 markup=False,
                 soft_wrap=True,
             )
+
+
+def _text(row: dict[str, Any], name: str) -> str:
+    if name == "finished" and row["n_evals"] is not None:
+        return f"{row['finished']} of {row['n_evals']}"
+    value = row[name]
+    return "" if value is None else f"{value:.6g}" if name == "best" else escape(str(value))

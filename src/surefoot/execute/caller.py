@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 import socket
 import subprocess
 import sys
@@ -13,7 +12,7 @@ from typing import Any
 
 from surefoot.execute.helper import Loading, Request
 from surefoot.execute.messages import Messages, framed
-from surefoot.execute.outcome import Outcome, death, death_outcome, exception_outcome, timeout_outcome
+from surefoot.execute.outcome import Outcome, death, death_outcome, timeout_outcome
 from surefoot.execute.processes import Processes, wait
 from surefoot.execute.supervise import GRACE_S, KILL_S
 
@@ -106,7 +105,7 @@ class Caller:
                 self.stop()  # it died idle: nothing to do with this point
             else:
                 return Outcome(reason="no process could be had that stays alive", machine=True)
-            data, outcome = self._receive(limit)
+            return self._receive(limit)  # type: ignore[no-any-return]
         except TimeoutError:
             self.stop()
             return timeout_outcome(self._timeout_s)
@@ -115,13 +114,6 @@ class Caller:
         except BaseException:
             self.stop()
             raise
-        if outcome.reason:
-            return outcome  # type: ignore[no-any-return]
-        try:
-            return Outcome(value=pickle.loads(data))
-        except Exception as error:
-            why = exception_outcome(error).reason
-            return Outcome(reason=f"the function returned what cannot be sent back, not a number ({why})")
 
     def stop(self) -> int:
         """End the process, if there is one; its exit code."""

@@ -33,7 +33,7 @@ from surefoot.execute.outcome import (
 )
 from surefoot.execute.supervise import GRACE_S, LINUX, Alarm, adopt_orphans, descendants, die_with, end_descendants
 
-_MOST_BYTES = 2**20  # of a value: a number has less
+_MOST_TEXT = 200  # characters of a value that is a text
 Function = Callable[[Any], Any]
 
 
@@ -135,32 +135,36 @@ def _address_space_now() -> int:
         return 0
 
 
-def _called(function: Function, request: Request) -> tuple[bytes, Outcome]:
-    """The pickled value, and the outcome otherwise."""
+def _called(function: Function, request: Request) -> Outcome:
     try:
         value = function(pickle.loads(request.pickled))
     except BaseException as error:  # SystemExit too: it ends this evaluation, not the run
-        return b"", exception_outcome(error)
+        return exception_outcome(error)
     finally:
         for stream in (sys.stdout, sys.stderr):
             with contextlib.suppress(Exception):
                 stream.flush()
     try:
-        data = _pickled(value)
-    except Exception as error:
+        return Outcome(value=_plain(value))
+    except Exception as error:  # the value's own methods
         why = exception_outcome(error).reason
-        return b"", Outcome(reason=f"the function returned {type(value).__name__}, not a number ({why})")
-    if len(data) > _MOST_BYTES:
-        return b"", Outcome(reason=f"the function returned {type(value).__name__} of {len(data)} bytes, not a number")
-    return data, Outcome()
+        return Outcome(reason=f"the function returned {type(value).__name__}, not a number ({why})")
 
 
-def _pickled(value: Any) -> bytes:
-    if type(value) in (float, int):
-        return pickle.dumps(value)
-    import cloudpickle
+def _plain(value: Any) -> Any:
+    """A number, or what is none: nothing that the other side would have to import, or that is large."""
+    if value is None or type(value) in (bool, int, complex):
+        return value
+    if isinstance(value, float):
+        return float(value)
+    if isinstance(value, (str, bytes)):
+        return value[:_MOST_TEXT]
+    import numpy as np
 
-    return cloudpickle.dumps(value)  # type: ignore[no-any-return]
+    array = np.asarray(value)
+    if array.size == 1 and array.dtype.kind in "biufc":
+        return array.reshape(()).item()
+    raise TypeError(f"of shape {array.shape}" if array.ndim else "not a numerical type")
 
 
 def _redirect(request: Request) -> None:
@@ -182,7 +186,7 @@ class _Forks:
         self._alarm = Alarm(signal.SIGCHLD)
         self._spared = frozenset(descendants(os.getpid()) if LINUX else ())  # what loading the function started
 
-    def call(self, request: Request) -> tuple[bytes, Outcome]:
+    def call(self, request: Request) -> Outcome:
         """What came of it; the process is gone then, with all it started."""
         self._alarm.came()  # of calls before
         reader, writer = os.pipe()
@@ -192,7 +196,7 @@ class _Forks:
         except OSError as error:
             os.close(reader)
             os.close(writer)
-            return b"", Outcome(reason=f"no process could be made: {error}", machine=is_machine_trouble(error))
+            return Outcome(reason=f"no process could be made: {error}", machine=is_machine_trouble(error))
         if child == 0:
             try:
                 os.close(reader)
@@ -212,8 +216,8 @@ class _Forks:
         if answer is not None:
             return answer
         if not in_time:
-            return b"", timeout_outcome(request.timeout_s)
-        return b"", death_outcome(os.waitstatus_to_exitcode(ended.get(child, signal.SIGKILL)))
+            return timeout_outcome(request.timeout_s)
+        return death_outcome(os.waitstatus_to_exitcode(ended.get(child, signal.SIGKILL)))
 
     def _child(self, request: Request, writer: int, parent: int) -> None:
         self._alarm.off()
@@ -227,7 +231,7 @@ class _Forks:
 
     def _answer(
         self, reader: int, child: int, ended: dict[int, int], timeout_s: float | None
-    ) -> tuple[tuple[bytes, Outcome] | None, bool]:
+    ) -> tuple[Outcome | None, bool]:
         """What the child said, if it did before it ended, and whether that was in time.
 
         Its end counts even if something that it started holds the pipe open.
@@ -235,7 +239,8 @@ class _Forks:
         os.set_blocking(reader, False)
         deadline = None if timeout_s is None else time.monotonic() + timeout_s
         awaited = [reader, self._alarm.descriptor]
-        said, answer = Messages(), None
+        said = Messages()
+        answer: Outcome | None = None
         while True:
             try:
                 while piece := os.read(reader, 2**16):
@@ -275,6 +280,9 @@ def main() -> None:
     except BaseException as error:
         connection.send(exception_outcome(error).reason)
         return
+    if loading.fork:
+        with contextlib.suppress(ImportError):
+            importlib.import_module("numpy")  # points are arrays: else every fork would import it
     connection.send("")
     forks = _Forks(connection, function, loading.memory_limit_mb) if loading.fork else None
     if forks is None:
@@ -285,5 +293,5 @@ def main() -> None:
             _redirect(request)
             answer = forks.call(request) if forks is not None else _called(function, request)
         except OSError as error:
-            answer = b"", Outcome(reason=f"cannot be called: {error}", machine=is_machine_trouble(error))
+            answer = Outcome(reason=f"cannot be called: {error}", machine=is_machine_trouble(error))
         connection.send(answer)

@@ -9,14 +9,16 @@ the command. Processes of another user cannot be ended, nor those that a daemon 
 
 from __future__ import annotations
 
-import contextlib
 import os
 import select
 import signal
 import sys
 import time
-from collections.abc import Collection
-from typing import NoReturn
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing alone would take as long to import as all the rest
+    from collections.abc import Collection
+    from typing import NoReturn
 
 CANNOT_START = 125  # the exit status if there is no such command
 MESSAGE = "surefoot: cannot start "
@@ -29,10 +31,11 @@ _LOOK_S = 0.2  # between looks at the parent, on kernels that cannot tell
 
 def _prctl(option: int, value: int) -> None:
     if LINUX:
-        with contextlib.suppress(ImportError, OSError, AttributeError):  # a Python without ctypes: less is caught
+        try:
             import ctypes
-
-            ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
+        except ImportError:  # a Python without it: less is caught
+            return
+        ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
 
 
 def adopt_orphans() -> None:
@@ -58,15 +61,28 @@ def no_core_dumps() -> None:
 def descendants(root: int, spared: Collection[int] = ()) -> list[int]:
     """The processes below this one, without those of `spared` and what is below them."""
     children: dict[int, list[int]] = {}
-    for name in os.listdir("/proc"):
-        if name.isdigit():
-            with contextlib.suppress(OSError), open(f"/proc/{name}/stat", "rb") as file:
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{name}/stat", "rb") as file:
                 parent = int(file.read().rpartition(b")")[2].split()[1])
-                children.setdefault(parent, []).append(int(name))
+        except OSError:  # it has ended
+            continue
+        children.setdefault(parent, []).append(int(name))
     found = [pid for pid in children.get(root, []) if pid not in spared]
     for pid in found:  # grows
         found += children.get(pid, [])
     return found
+
+
+def _signal(pid: int, sig: signal.Signals) -> bool:
+    """Whether it could be sent, or there is nobody (any more) to send it to; a negative pid is a group."""
+    try:
+        os.kill(pid, sig)
+    except ProcessLookupError:
+        return True
+    except PermissionError:  # another user's
+        return False
+    return True
 
 
 def reap(ended: dict[int, int]) -> bool:
@@ -91,56 +107,45 @@ def end_descendants(group: int, ended: dict[int, int], grace_s: float = 0.0, spa
         if not left or elapsed > grace_s + KILL_S:
             return
         final = elapsed >= grace_s
-        refused = 0
-        for pid in left:
-            if final or pid not in told:
-                told.add(pid)
-                try:
-                    os.kill(pid, signal.SIGKILL if final else signal.SIGTERM)
-                except ProcessLookupError:
-                    pass
-                except PermissionError:  # another user's
-                    refused += 1
-        if final and refused == len(left):
+        sent = [_signal(pid, signal.SIGKILL if final else signal.SIGTERM) for pid in left if final or pid not in told]
+        told.update(left)
+        if final and not any(sent):
             return
         time.sleep(0.005)
     if not LINUX:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(group, signal.SIGKILL)
+        _signal(-group, signal.SIGKILL)
 
 
 def kill_tree(root: int) -> None:
     """Kill a supervising process and everything below it, from outside, at once."""
     deadline = time.monotonic() + KILL_S
     while LINUX and time.monotonic() < deadline:
-        below = descendants(root)  # orphans stay below as long as the root lives: first they, then it
-        for pid in below:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.kill(pid, signal.SIGKILL)
-        if not below:
+        # orphans stay below as long as the root lives: first they, then it
+        sent = [_signal(pid, signal.SIGKILL) for pid in descendants(root)]
+        if not any(sent):
             break
         time.sleep(0.002)
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(root, signal.SIGKILL)
+    _signal(-root, signal.SIGKILL)
 
 
 class Alarm:
     """A descriptor that becomes readable when one of the signals comes, in a process with one thread."""
 
     def __init__(self, *signals: signal.Signals) -> None:
-        self.descriptor, self._writer = os.pipe()
+        self.descriptor, self.writer = os.pipe()
         os.set_blocking(self.descriptor, False)
-        os.set_blocking(self._writer, False)
-        signal.set_wakeup_fd(self._writer, warn_on_full_buffer=False)
+        os.set_blocking(self.writer, False)
+        signal.set_wakeup_fd(self.writer, warn_on_full_buffer=False)
         self._signals = signals
         for sig in signals:
             signal.signal(sig, lambda *_: None)
 
     def came(self) -> bytes:
         """The numbers of the signals that came."""
-        with contextlib.suppress(BlockingIOError):
+        try:
             return os.read(self.descriptor, 1024)
-        return b""
+        except BlockingIOError:
+            return b""
 
     def off(self) -> None:
         """In a child: as if there had never been one."""
@@ -148,7 +153,7 @@ class Alarm:
         for sig in self._signals:
             signal.signal(sig, signal.SIG_DFL)
         os.close(self.descriptor)
-        os.close(self._writer)
+        os.close(self.writer)
 
 
 def _become(command: list[str], memory: int) -> NoReturn:
@@ -171,7 +176,7 @@ def _leave(status: int) -> NoReturn:
     if os.WIFSIGNALED(status):
         sig = os.WTERMSIG(status)
         no_core_dumps()
-        with contextlib.suppress(OSError, ValueError):  # SIGKILL cannot be set, and need not be
+        if sig != signal.SIGKILL:  # which cannot be set, and need not be
             signal.signal(sig, signal.SIG_DFL)
         os.kill(os.getpid(), sig)
         os._exit(128 + sig)
@@ -180,9 +185,10 @@ def _leave(status: int) -> NoReturn:
 
 def _watch(parent: int) -> int | None:
     """A descriptor that becomes readable when the parent dies; thread by thread PR_SET_PDEATHSIG would be wrong."""
-    with contextlib.suppress(OSError):  # a kernel before 5.3
+    try:
         return os.pidfd_open(parent)
-    return None
+    except OSError:  # a kernel before 5.3
+        return None
 
 
 def _let_go(kept: Collection[int]) -> None:
@@ -190,10 +196,11 @@ def _let_go(kept: Collection[int]) -> None:
     null = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
         os.dup2(null, descriptor)
-    for name in os.listdir("/proc/self/fd"):
-        if int(name) > 2 and int(name) not in kept:
-            with contextlib.suppress(OSError):
-                os.close(int(name))
+    first = 3
+    for descriptor in sorted(kept):
+        os.closerange(first, descriptor)
+        first = descriptor + 1
+    os.closerange(first, 1 + max(map(int, os.listdir("/proc/self/fd"))))
 
 
 def _supervise(command: list[str], memory: int, parent: int) -> NoReturn:
@@ -209,7 +216,7 @@ def _supervise(command: list[str], memory: int, parent: int) -> NoReturn:
         os.setsid()
         die_with(me)
         _become(command, memory)
-    _let_go({alarm.descriptor, alarm._writer} | ({parent_end} if parent_end is not None else set()))
+    _let_go([alarm.descriptor, alarm.writer, *([] if parent_end is None else [parent_end])])
     poll = select.poll()
     poll.register(alarm.descriptor, select.POLLIN)
     if parent_end is not None:

@@ -106,7 +106,7 @@ def duration_of(trial: FrozenTrial) -> float:
 
 def typical_value(trials: Sequence[FrozenTrial]) -> float | None:
     """The median of the completed values."""
-    values = [t.value for t in trials if t.state == TrialState.COMPLETE and t.value is not None]
+    values = [t.value for t in trials if t.state == TrialState.COMPLETE and t.value is not None and not is_void(t)]
     values = [v for v in values if math.isfinite(v)]
     return median(values) if values else None
 

@@ -66,7 +66,7 @@ def write_whole(path: Any, text: str) -> None:
             descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)  # less what the umask takes
             with open(descriptor, "w", encoding="utf-8") as file:
                 if mode is not None:
-                    os.fchmod(descriptor, stat.S_IMODE(mode))
+                    os.chmod(beside, stat.S_IMODE(mode))
                 file.write(text)
                 file.flush()
                 os.fsync(descriptor)

@@ -46,7 +46,7 @@ class Evaluation:
             return f"its status is {shown(self.status)}"
         if not _is_float(self.y) or not _is_float(self.duration_s):
             return "its value or duration is not a number"
-        if self.ok != math.isfinite(self.y):
+        if not (math.isfinite(self.y) if self.ok else math.isnan(self.y)):
             return f"it is marked {self.status} and its value is {self.y}"
         if math.isinf(self.duration_s) or self.duration_s < 0.0:
             return f"its duration is {self.duration_s}"
@@ -135,7 +135,7 @@ class History:
                 fault = f"it has {len(evaluation.x)} values, the first one has {len(self.evaluations[0].x)}"
             if fault:
                 raise InvalidInputError(
-                    f"expected consistent evaluations; got evaluation {i} of {where}, of which {fault}; "
+                    f"expected consistent evaluations; got evaluation {i} of {where}, where {fault}; "
                     "try correcting or removing it"
                 )
 
@@ -217,7 +217,7 @@ def _parse(fields: dict[str, Any] | None) -> FitState | None:
     return FitState(theta, inv_hessian, fields["n_cold"])
 
 
-def history_of(space: Space, x: Any, y: Any, direction: Direction = "minimize") -> History:
+def history_of(space: Space, x: Any, y: Any) -> History:
     """A history of given points and values; values that are missing or not finite are failures."""
     from surefoot.optimize.evaluate import as_evaluation  # it imports this module
 
@@ -241,4 +241,4 @@ def history_of(space: Space, x: Any, y: Any, direction: Direction = "minimize") 
             raise InvalidInputError(
                 f"expected a number for each point; got {shown(value)}; try a list of floats"
             ) from None
-    return History(tuple(evaluations), direction=direction)
+    return History(tuple(evaluations))

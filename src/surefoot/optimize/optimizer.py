@@ -7,6 +7,7 @@ import os
 import sys
 import threading
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, overload
 
@@ -48,15 +49,16 @@ class _State:
     def with_pending(self, values: tuple[Value, ...], unit: np.ndarray, warmth: Warmth) -> _State:
         return replace(self, warmth=warmth, pending=(*self.pending, (values, unit)))
 
-    def with_told(self, evaluation: Evaluation, unit: np.ndarray) -> _State:
+    def with_told(self, told: Sequence[tuple[Evaluation, np.ndarray]]) -> _State:
+        pending = list(self.pending)
+        for evaluation, _ in told:
+            at = next((i for i, (values, _) in enumerate(pending) if values == evaluation.x), None)
+            if at is not None:
+                del pending[at]
+        evaluations = (*self.history.evaluations, *(evaluation for evaluation, _ in told))
         # Only now does the warmth of the ask count: an ask that is never answered leaves no trace.
-        at = next((i for i, (values, _) in enumerate(self.pending) if values == evaluation.x), len(self.pending))
-        return _State(
-            replace(self.history.append(evaluation), warmth=self.warmth),
-            self.warmth,
-            (*self.units, unit),
-            self.pending[:at] + self.pending[at + 1 :],
-        )
+        history = replace(self.history, evaluations=evaluations, warmth=self.warmth)
+        return _State(history, self.warmth, (*self.units, *(unit for _, unit in told)), tuple(pending))
 
 
 class Optimizer:
@@ -112,8 +114,7 @@ class Optimizer:
                 f"{history.direction}; try maximize={history.direction == 'maximize'}, or "
                 f"dataclasses.replace(history, direction={self.direction!r}) if only its label is wrong"
             )
-        for evaluation in history.evaluations:
-            self._record(replace(evaluation, x=self.space.validate(evaluation.x)))
+        self._record(*(replace(e, x=self.space.validate(e.x)) for e in history.evaluations))
         told = replace(self._state.history, warmth=history.warmth)
         self._state = replace(self._state, history=told, warmth=history.warmth)
 
@@ -153,15 +154,15 @@ class Optimizer:
             state = self._state
             number = len(state.history) + len(state.pending)
             suggestion = suggest(self.space, self._runs(state), number, self.settings, state.warmth)
+            if "jitter" in suggestion.status[0]:  # before the point is pending: the warning may be made an error
+                warnings.warn(
+                    "the correlation matrix was singular and its diagonal was raised: points very close together, "
+                    "or values that no smooth function has; suggestions go on with less resolution there",
+                    NumericalWarning,
+                    stacklevel=3,
+                )
             values = self.space.decode(suggestion.x[0])
             self._state = state.with_pending(values, self.space.encode(values), suggestion.warmth)
-        if "jitter" in suggestion.status[0]:
-            warnings.warn(
-                "the correlation matrix was singular and its diagonal was raised: points very close together, "
-                "or values that no smooth function has; suggestions go on with less resolution there",
-                NumericalWarning,
-                stacklevel=3,
-            )
         return self.space.to_user(values)
 
     def _runs(self, state: _State) -> Runs:
@@ -226,10 +227,7 @@ class Optimizer:
         """Keep evaluations of valid points, in the user's sign: all of them, or (interrupted) none."""
         told = [(replace(e, y=self._sign * e.y), self.space.encode(e.x)) for e in evaluations]
         with self._lock:
-            state = self._state
-            for evaluation, unit in told:
-                state = state.with_told(evaluation, unit)
-            self._state = state
+            self._state = self._state.with_told(told)
 
     # --- looking
 

@@ -8,7 +8,8 @@ from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, 
 from dataclasses import replace
 from typing import Any
 
-from surefoot.errors import SpaceExhaustedError, WorkersLostError, described
+from surefoot.errors import InvalidInputError, SpaceExhaustedError, WorkersLostError, described, shown
+from surefoot.optimize.checks import is_a
 from surefoot.optimize.evaluate import Guard, evaluate
 from surefoot.optimize.history import Evaluation
 from surefoot.optimize.optimizer import Optimizer
@@ -91,12 +92,18 @@ def _submitted(
 ) -> Future[Evaluation]:
     """An evaluation under way; whatever an executor raises instead means that it takes no more work."""
     try:
-        return executor.submit(evaluate, fun, optimizer.space, x, guard)
+        future = executor.submit(evaluate, fun, optimizer.space, x, guard)
     except Exception as error:
         raise WorkersLostError(
             f"expected an executor that takes work; got {described(error)}; try one that stays open until "
             "minimize returns; the result so far can be continued with history="
         ) from error
+    if not is_a(future, Future):
+        raise InvalidInputError(
+            "expected an executor whose `submit` returns a concurrent.futures.Future; "
+            f"got one that returns {shown(future)}; try client.get_executor() of a Dask client"
+        )
+    return future
 
 
 def _raise_if_broken(future: Future[Evaluation]) -> None:

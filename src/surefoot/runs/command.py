@@ -45,6 +45,6 @@ def run_command(
         return Outcome(reason=f"exit status {code}" + (f": {last}" if last else ""), exception_names=(str(code),))
     left_s = math.inf if objective.timeout_s is None else objective.timeout_s - (time.monotonic() - start)
     try:
-        return Outcome(value=read_value(objective.value, folder, left_s, processes))
+        return Outcome(value=read_value(objective.value, folder, left_s))
     except ValueError as error:
         return Outcome(reason=str(error))

@@ -9,6 +9,7 @@ import os
 import pickle
 import platform
 import shutil
+import sys
 import threading
 import time
 from dataclasses import dataclass
@@ -93,6 +94,10 @@ def _evaluate(problem: Problem, number: int, x: dict[str, Any], folder: Path) ->
     except (OSError, ValueError) as error:
         if isinstance(error, (StoppedError, InvalidInputError)) or is_machine_trouble(error):
             raise
+        if isinstance(error, (FileNotFoundError, PermissionError)) and error.filename == sys.executable:
+            raise InvalidInputError(
+                f"expected Python at {sys.executable}; got {error.strerror}; try installing surefoot again"
+            ) from None
         return Outcome(reason=f"cannot be evaluated: {error}")
     if outcome.machine:
         raise OSError(errno.EAGAIN, outcome.reason)

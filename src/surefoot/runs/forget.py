@@ -59,9 +59,10 @@ def _with_reason(text: str, trials: Sequence[FrozenTrial], undo: bool) -> set[in
     ]
     found = {t.number for t in failed if fnmatch.fnmatchcase(reason_of(t), pattern.replace("[", "[[]"))}
     if not found:
-        reasons = ", ".join(repr(reason) for reason in sorted({reason_of(t)[:60] for t in failed})[:5]) or "none"
+        reasons = ", ".join(repr(reason) for reason in sorted({reason_of(t)[:60] for t in failed})[:5])
+        there = f"the reasons here are {reasons}" if reasons else "no trial here has one"
         raise InvalidInputError(
-            f"expected numbers of trials or the reason of a failure; got {text!r}, which matches none of {reasons}; "
-            "try a part of the reason, or '*'"
+            f"expected numbers of trials or the reason of a failure; got {text!r}, and {there}; "
+            "try a part of a reason, or numbers like 3 or 5-9"
         )
     return found

@@ -1,17 +1,19 @@
-"""Print the last match of a regular expression: `python -I -S match.py EXPRESSION FILE FIRST_BYTE`; status 3: none.
+"""Print the last match of a regular expression: `python -I -S match.py EXPRESSION FILE FIRST_BYTE SECONDS`.
 
 A process of its own, run by a bare interpreter: an expression that backtracks for ever can only be killed.
 """
 
 import re
+import signal
 import sys
 
-NO_MATCH = 3
+NO_MATCH = 3  # the exit status
 _MOST_CHARACTERS = 1000  # of a match: a number has less
 
 
 def main() -> None:
     """The group, if there is one, else the whole match."""
+    signal.setitimer(signal.ITIMER_REAL, float(sys.argv[4]))  # the end, whatever the expression does
     with open(sys.argv[2], "rb") as file:
         file.seek(int(sys.argv[3]))
         text = file.read().decode(errors="replace")

@@ -29,9 +29,8 @@ from typing import Any
 
 from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
 
-from surefoot.errors import InvalidInputError
+from surefoot.errors import InvalidInputError, shown
 
-_MOST_SHOWN = 300  # characters of a value in a message
 _MOST_DEPTH = 6  # of tables and lists
 _MOST_TEXT = 100_000  # characters: Linux takes no longer argument of a command
 OWN_PLACEHOLDERS = ("here", "folder", "trial")
@@ -43,12 +42,6 @@ def expect(holds: bool, expected: str, got: Any, attempt: str) -> None:
     """Raise in three parts unless it holds."""
     if not holds:
         raise InvalidInputError(f"expected {expected}; got {shown(got)}; try {attempt}")
-
-
-def shown(got: Any) -> str:
-    """A value in a message: not too much of it."""
-    text = repr(got)
-    return text if len(text) <= _MOST_SHOWN else text[: _MOST_SHOWN - 1] + "…"
 
 
 def is_number(value: Any) -> bool:

@@ -21,12 +21,15 @@ T = TypeVar("T")
 class Patience:
     """Does things with the storage, again and again while it cannot: a lost connection, a full disk, a lock pass."""
 
-    def __init__(self, place: str, say: Callable[[str], None], stop: Callable[[], bool]) -> None:
+    def __init__(
+        self, place: str, say: Callable[[str], None], stop: Callable[[], bool], patience_s: float = PATIENCE_S
+    ) -> None:
         self._place = place
+        self._patience_s = patience_s
         self._say = say
         self._stop = stop
 
-    def __call__(self, operation: Callable[[], T], patience_s: float = PATIENCE_S) -> T:
+    def __call__(self, operation: Callable[[], T]) -> T:
         """Its result; StorageLostError after `patience_s`, or as soon as the user wants to stop."""
         start = time.monotonic()
         for attempt in range(10**9):
@@ -39,7 +42,7 @@ class Patience:
                 if attempt == 0:
                     self._say(f"waiting for the storage, which does not answer ({told}); Ctrl-C twice stops")
                 waited = time.monotonic() - start
-                if waited > patience_s or self._stop():
+                if waited > self._patience_s or self._stop():
                     raise StorageLostError(
                         f"expected the storage to answer; got {told} for {waited:.0f} s; "
                         "try freeing disk space, ending what holds the lock or starting the server, "

@@ -32,12 +32,12 @@ from optuna.distributions import (
 )
 
 import surefoot
-from surefoot.errors import InvalidInputError
+from surefoot.errors import InvalidInputError, shown
 from surefoot.optimize.optimizer import default_n_init
 from surefoot.optimize.parameters import Integer, Real
 from surefoot.optimize.settings import Settings
 from surefoot.optimize.space import Space
-from surefoot.runs.objective import Objective, check_contents, expect, is_number, known, objective_from, shown
+from surefoot.runs.objective import Objective, check_contents, expect, is_number, known, objective_from
 
 _KEYS = ("name", "n_evals", "direction", "max_failures", "heartbeat_s", "parameters", "objective")
 _MOST_BYTES = 2**24  # of a problem file
@@ -187,8 +187,7 @@ def _parameter(name: str, fields: Any) -> BaseDistribution:
         positive = is_number(step) and step > 0 and (kind == "real" or isinstance(step, int))
         fits = positive and not log and (step <= high - low or low == high) and (high - low) / step <= _MOST_STEPS
         expect(fits, f"a positive step within the range of {where}, and no log with it", step, "no step")
-    if low < high:
-        Space.of({name: Integer(int(low), int(high), log) if kind == "integer" else Real(low, high, log)})
+    Space.of({name: Integer(int(low), int(high), log) if kind == "integer" else Real(low, high, log)})
     if kind == "integer":
         return IntDistribution(int(low), int(high), log=log, step=step or 1)
     return FloatDistribution(low, high, log=log, step=step)

@@ -51,9 +51,10 @@ class ConsoleReporter:
         """The state after something ended."""
         if self._first is None:
             self._first = counts.finished
-            if counts.finished or counts.forgotten:
-                taken_out = f", {counts.forgotten} more are forgotten" if counts.forgotten else ""
-                self.note(f"continuing after {counts.finished} evaluations{taken_out}")
+            if counts.finished:
+                self.note(f"continuing after {counts.finished} evaluations")
+            if counts.forgotten:
+                self.note(f"{counts.forgotten} evaluations are forgotten: they do not count and teach nothing")
         parts = ["no success yet" if counts.best is None else f"best {counts.best:.6g}"]
         if counts.fallbacks:
             parts.append(f"{counts.fallbacks} at random points: no suggestion could be made")

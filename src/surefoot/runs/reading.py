@@ -6,19 +6,19 @@ import json
 import math
 import os
 import re
+import signal
 import stat
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
-from surefoot.execute.processes import Processes, wait
 from surefoot.runs import match
 from surefoot.runs.match import NO_MATCH
 from surefoot.runs.objective import STDOUT, ValueSource
 
 _MOST_BYTES = 64 * 2**20  # of stdout, from its end, and of a JSON file
-_MATCH_AT_LEAST_S, _MATCH_AT_MOST_S = 5.0, 60.0  # for a regular expression, whatever time is left
+_MATCH_AT_LEAST_S, _MATCH_AT_MOST_S = 5.0, 30.0  # for a regular expression, whatever time is left
 _MATCHER = str(Path(match.__file__).resolve())
 _FORTRAN = re.compile(r"([+-]?(?:\d+\.\d*|\.\d+))(?:[dDqQ]|(?=[+-]\d{3}$))([+-]?\d+)")
 
@@ -41,41 +41,36 @@ def _end(path: Path, n_bytes: int) -> bytes:
         return file.read(n_bytes)
 
 
-def read_value(source: ValueSource, folder: Path, left_s: float, processes: Processes) -> float:
+def read_value(source: ValueSource, folder: Path, left_s: float) -> float:
     """The value of a command that ended well, within the time that is left; ValueError says why there is none."""
     if source.json:
         return _from_json(folder / source.json, source)
     if source.regex:
         limit = min(max(left_s, _MATCH_AT_LEAST_S), _MATCH_AT_MOST_S)
-        return _number(_last_match(source.regex, folder / STDOUT, limit, processes))
+        return _number(_last_match(source.regex, folder / STDOUT, limit))
     lines = [line for line in tail(folder / STDOUT, 2**20).splitlines() if line.strip()]
     if not lines:
         raise ValueError("no value: nothing on stdout")
     return _number(lines[-1])
 
 
-def _last_match(expression: str, path: Path, limit_s: float, processes: Processes) -> str:
+def _last_match(expression: str, path: Path, limit_s: float) -> str:
     try:
         size = path.stat().st_size if path.is_file() else 0
     except OSError:
         size = 0
     if not size:
         raise ValueError("no value: nothing on stdout")
-    command = [sys.executable, "-I", "-S", _MATCHER, expression, str(path), str(max(0, size - _MOST_BYTES))]
-    running = processes.start(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    assert running.stdout is not None
-    with running.stdout:
-        try:
-            in_time = wait(running, limit_s)
-        finally:
-            code = processes.stop(running)
-        if not in_time:
-            raise ValueError(f"no value: {expression!r} had not been matched against stdout after {limit_s:g} s")
-        if code == NO_MATCH:
-            raise ValueError(f"no value: nothing in stdout matches {expression!r}")
-        if code:
-            raise ValueError(f"no value: {expression!r} could not be matched against stdout (status {code})")
-        return running.stdout.read().decode(errors="replace")
+    first = max(0, size - _MOST_BYTES)
+    command = [sys.executable, "-I", "-S", _MATCHER, expression, str(path), str(first), str(limit_s)]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    if done.returncode == -signal.SIGALRM:
+        raise ValueError(f"no value: {expression!r} had not been matched against stdout after {limit_s:g} s")
+    if done.returncode == NO_MATCH:
+        raise ValueError(f"no value: nothing in stdout matches {expression!r}")
+    if done.returncode:
+        raise ValueError(f"no value: {expression!r} could not be matched against stdout (status {done.returncode})")
+    return done.stdout.decode(errors="replace")
 
 
 def _from_json(path: Path, source: ValueSource) -> float:

@@ -6,7 +6,7 @@ import json
 import os
 import sqlite3
 from collections.abc import Mapping
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -59,7 +59,8 @@ def kept(problem: Problem, storage: str) -> list[tuple[Path, list[Unsaved]]]:
 
 def done(path: Path) -> None:
     """What the file holds is stored now."""
-    path.rename(path.with_suffix(".stored"))
+    with suppress(FileNotFoundError):  # another run has just done the same
+        path.rename(path.with_suffix(".stored"))
 
 
 def copy_database(storage: RDBStorage, path: Path) -> Path | None:

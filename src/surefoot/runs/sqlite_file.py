@@ -11,8 +11,11 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
+
+from optuna.exceptions import StorageInternalError
+from optuna.storages._rdb import models
 
 from surefoot.errors import InvalidInputError, StorageReplacedError
 
@@ -32,8 +35,8 @@ class SqliteFile:
     def connect(self) -> sqlite3.Connection:
         """A connection; the first one makes the file if it may be created."""
         if not self._writes:
-            mode = "mode=ro" if _log(self.path).exists() else "mode=ro&immutable=1"
-            return self._open(f"{self.path.as_uri()}?{mode}")
+            nobody = _is_wal(self.path) and not self.path.with_name(f"{self.path.name}-wal").exists()
+            return self._open(f"{self.path.as_uri()}?mode=ro{'&immutable=1' if nobody else ''}")
         self.check()
         connection = self._open(f"{self.path.as_uri()}?mode={'rwc' if self._create and not self._identity else 'rw'}")
         for pragma in ("synchronous = NORMAL", "checkpoint_fullfsync = 1", "fullfsync = 1"):
@@ -57,8 +60,11 @@ class SqliteFile:
             )
 
 
-def _log(path: Path) -> Path:
-    return path.with_name(f"{path.name}-wal")
+def _is_wal(path: Path) -> bool:
+    """Whether the file's header says that it has a log: its read and write versions are 2."""
+    with suppress(OSError), path.open("rb") as file:
+        return file.read(20)[18:20] == b"\2\2"
+    return False
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
@@ -74,7 +80,7 @@ def has_tables(path: Path, *, create: bool) -> bool:
     tables = _tables(path) if path.exists() and path.stat().st_size else set()
     if tables >= OPTUNA_TABLES:
         return True
-    if create and (not tables or tables & OPTUNA_TABLES):  # some: a process was killed while it made them
+    if create and tables <= {*OPTUNA_TABLES, *models.BaseModel.metadata.tables}:  # some: whoever made them was killed
         return False
     listed = ", ".join(sorted(tables)[:5]) + ("…" if len(tables) > 5 else "") if tables else "no tables"
     attempt = "the file of a surefoot run or of an Optuna study"
@@ -88,6 +94,8 @@ def _tables(path: Path) -> set[str]:
         with closing(SqliteFile(path, writes=False).connect()) as connection:
             rows = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
     except sqlite3.Error as error:
+        if "locked" in str(error):  # it will pass
+            raise StorageInternalError(str(error)) from error
         raise InvalidInputError(
             f"expected a database of studies at {path}; got {error}; try the file of a surefoot run"
         ) from None

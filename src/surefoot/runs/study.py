@@ -21,6 +21,8 @@ from surefoot.runs.problem import Problem
 
 CHANGES = "surefoot:changes"  # user attribute of a study: when its objective changed, after which trial, and what
 
+_MOST_CHANGES = 50
+
 
 class Reporter(Protocol):
     """Who is told how it goes."""
@@ -60,7 +62,7 @@ def open_study(problem: Problem, storage: RDBStorage, note: Callable[[str], None
     if changes:
         n_trials = len(study.get_trials(deepcopy=False))
         entry = {"when": datetime.now().isoformat(timespec="seconds"), "trials": n_trials, "changes": changes}
-        study.set_user_attr(CHANGES, [*(study.user_attrs.get(CHANGES) or []), entry])
+        study.set_user_attr(CHANGES, [*(study.user_attrs.get(CHANGES) or []), entry][-_MOST_CHANGES:])
         finished = counts_of(study, problem.n_evals).finished
         note(f"the objective has changed since this study was begun: {'; '.join(changes)}")
         if finished:
@@ -77,6 +79,8 @@ def open_study(problem: Problem, storage: RDBStorage, note: Callable[[str], None
 def _about(problem: Problem) -> dict[str, Any]:
     """What the study keeps of the problem."""
     table = json.loads(json.dumps(asdict(problem.objective), default=str))
+    here = str(problem.folder)  # a folder that was moved, or is mounted elsewhere, is no change
+    table["command"] = [argument.replace(here, "{here}") for argument in table.get("command") or []]
     # a value may be a secret: only whether it changes is kept
     hidden = {k: hashlib.sha256(str(v).encode()).hexdigest()[:16] for k, v in (table.get("environment") or {}).items()}
     return {**problem.to_json(), "objective_table": {**table, "environment": hidden}}
@@ -91,12 +95,12 @@ def changes_of(study: Study, problem: Problem) -> list[str]:
         was = before.get("objective", now["objective"])
         return [] if was == now["objective"] else [f"it was {was!r}, it is {now['objective']!r}"]
     changes = []
-    for key in [key for key in {**old, **new} if old.get(key) != new.get(key)]:
+    for key in [key for key in old if key in new and old[key] != new[key]]:  # other versions have other keys
         if key == "environment":
             names = sorted(k for k in {**old[key], **new[key]} if old[key].get(k) != new[key].get(k))
             changes.append(f"environment: {', '.join(names)}")
         else:
-            changes.append(f"{key} was {_shown(old.get(key))}, is {_shown(new.get(key))}")
+            changes.append(f"{key} was {_shown(old[key])}, is {_shown(new[key])}")
     return changes
 
 

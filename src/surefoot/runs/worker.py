@@ -10,6 +10,7 @@ import time
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,7 @@ INTERRUPTED = "interrupted"  # how the message of a result begins if the user st
 _POLL_S = 0.2
 _TOML_HINT = "other bounds, a look at one of them (surefoot show … --trial), or max_failures = 0 in the problem file"
 _MOST_TROUBLES = 20
+_LAST_PATIENCE_S = 10.0  # with the storage, once the user wants to stop
 
 
 def run(
@@ -119,6 +121,7 @@ class Worker:
         self._persist = Patience(
             place, reporter.note, lambda: signals.now or (signals.finish and not self._running and not self._untold)
         )
+        self._at_last = Patience(place, reporter.note, lambda: False, patience_s=_LAST_PATIENCE_S)
         self._running: dict[Future[Finished], Claimed] = {}
         self._ready: Claimed | None = None  # claimed, but the executor did not take it
         self._untold: dict[int, Unsaved] = {}  # ended, but not stored yet
@@ -171,14 +174,16 @@ class Worker:
     # --- steps
 
     def _fill(self, executor: Executor) -> None:
-        while len(self._running) < self._workers and not self._exhausted and time.monotonic() >= self._not_before:
+        while len(self._running) < self._workers and not self._exhausted and not self._signals.finish:
+            if time.monotonic() < self._not_before:
+                return
             claimed = self._ready or self._claim()
             if claimed is None:
                 self._not_before = time.monotonic() + _POLL_S
                 return
             self._ready = None
             if self._signals.finish:  # while a suggestion was made, say
-                self._persist(lambda: self._claims.release(claimed.number, "interrupted", again=True))  # noqa: B023
+                self._persist(partial(self._claims.release, claimed.number, "interrupted", again=True))
                 return
             try:
                 future = executor.submit(evaluate_trial, self._problem, claimed.number, claimed.point)
@@ -267,7 +272,8 @@ class Worker:
         self._untold[result.number] = result
         if self._lost:
             return
-        note = self._persist(lambda: self._claims.end(result.number, result.point, result.value, result.attributes))
+        persist = self._at_last if self._signals.now else self._persist
+        note = persist(lambda: self._claims.end(result.number, result.point, result.value, result.attributes))
         del self._untold[result.number]
         if note:
             self._reporter.note(note)
@@ -290,7 +296,7 @@ class Worker:
         for future in ended:
             self._tell(self._running.pop(future), future.result())
         if ended and not self._lost:
-            self._persist(lambda: make_durable(self._storage))
+            self._at_last(lambda: make_durable(self._storage))
         numbers = list(self._claims.held)
         if not numbers:
             return
@@ -301,10 +307,7 @@ class Worker:
         if self._lost:
             return  # they are found when this process is dead
         for number in numbers:
-            self._persist(
-                lambda number=number: self._claims.release(number, "interrupted", again=True),  # type: ignore[misc]
-                patience_s=10.0,
-            )
+            self._at_last(partial(self._claims.release, number, "interrupted", again=True))
         self._reporter.note(f"{len(numbers)} unfinished evaluation{'s' * (len(numbers) > 1)} given back to the queue")
 
     def _rescued(self, error: StorageLostError) -> StorageLostError:
@@ -315,8 +318,13 @@ class Worker:
             if copy is not None:
                 told += f"; everything stored so far is in {copy}: move it to where the database was"
         if self._untold:
-            path = rescue.keep(self._problem, list(self._untold.values()))
-            told += f"; {len(self._untold)} results that could not be stored are in {path}: the next run stores them"
+            n = len(self._untold)
+            try:
+                path = rescue.keep(self._problem, list(self._untold.values()))
+                told += f"; {n} results that could not be stored are in {path}: the next run stores them"
+            except OSError as failed:  # a full disk
+                folder = self._problem.evaluations_folder
+                told += f"; {n} results could not be kept ({failed}): what they printed is in {folder}"
         return type(error)(told)
 
     def _recover(self) -> None:
