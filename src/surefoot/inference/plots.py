@@ -12,7 +12,7 @@ from surefoot.inference.result import NAMES, Inference
 from surefoot.optimize.plots import finished, pyplot
 
 LABELS = {"f_L": "f_L (dyn/cm²)", "f_S": "f_S (dyn/cm²)", "xi": "ξ"}
-_DRAWS, _ESTIMATE, _TRUTH = "#2a788e", "#c8553d", "#222222"
+_DRAWS, _MEDIAN, _ESTIMATE, _TRUTH = "#2a788e", "#12404d", "#c8553d", "#222222"
 
 
 def plot_posterior(inference: Inference) -> Any:
@@ -33,7 +33,7 @@ def plot_posterior(inference: Inference) -> Any:
                 interval = posterior.intervals[i]
                 ax.hist(across, bins=40, color=_DRAWS, alpha=0.75)
                 ax.axvspan(interval.low, interval.high, color=_DRAWS, alpha=0.12, lw=0)
-                ax.axvline(interval.median, color=_DRAWS, lw=1.6, label="median")
+                ax.axvline(interval.median, color=_MEDIAN, lw=1.6, label="median")
                 ax.set(yticks=[])
             else:
                 ax.plot(across, posterior.samples[:, i], ".", ms=3.5, alpha=0.4, color=_DRAWS, mec="none")

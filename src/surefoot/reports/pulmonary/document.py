@@ -141,7 +141,8 @@ def _indicators(inference: Inference) -> list[Block]:
     meaning = (
         "The estimate is the middle of what the data leave plausible (the posterior's median: the value is as likely "
         "above as below it). The best fit is the one simulation nearest to the data, whose curves are below. It may "
-        "lie outside the interval, for the model's outputs jump where vessels of its trees come and go."
+        "lie outside the interval: the model's outputs jump where vessels of its trees come and go, plausible values "
+        "can end at such a jump, and the best fit then stands at their edge."
         if inference.posterior is not None
         else "The estimate is the best fit, the one simulation nearest to the data."
     )

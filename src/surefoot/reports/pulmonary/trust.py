@@ -95,11 +95,12 @@ def _posterior(inference: Inference, posterior: Posterior) -> list[Block]:
         if not interval.low <= value <= interval.high
     ]
     if outside:
+        which = " and of the ".join(outside)
         text = (
-            f"The best fit lies outside the interval of the {' and of the '.join(outside)}: one simulation there comes "
+            f"The best fit lies outside the interval of the {which}, among the values that the interval leaves out on "
+            "either side. Trust the estimate and its interval."
         )
-        text += "nearer to the data than any other, but values beside it do not, so it holds little of the probability."
-        blocks.append(Note(f"{text} Trust the estimate and its interval."))
+        blocks.append(Note(text))
     blocks.extend(Note(note) for note in posterior.notes)
     share = percent(posterior.emulator_share, 1) if posterior.emulator_share >= 0.0005 else "less than 0.1 %"
     blocks.append(
