@@ -24,16 +24,15 @@ from surefoot.backend import Array, clip, namespace
 from surefoot.failures.classification import (
     Evaluation,
     Prior,
-    State,
     classifier,
     factorize,
     latent_prior,
     matvec,
     nll_gradient,
     posterior,
-    settle,
     solve,
 )
+from surefoot.failures.iterations import State, settle
 from surefoot.gp.kernels import Kernel
 from surefoot.gp.likelihood import Data
 from surefoot.gp.posterior import Posterior

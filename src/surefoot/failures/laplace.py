@@ -13,16 +13,15 @@ from __future__ import annotations
 from surefoot.backend import Array, clip, namespace
 from surefoot.failures.classification import (
     Evaluation,
-    State,
     classifier,
     factorize,
     latent_prior,
     matvec,
     nll_gradient,
     posterior,
-    settle,
     solve,
 )
+from surefoot.failures.iterations import State, settle
 from surefoot.gp.kernels import Kernel
 from surefoot.gp.likelihood import Data
 from surefoot.gp.posterior import Posterior
