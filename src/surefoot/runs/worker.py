@@ -33,8 +33,7 @@ from surefoot.optimize.minimize import stop_if_hopeless
 from surefoot.optimize.result import Result
 from surefoot.runs import evaluation, rescue
 from surefoot.runs.claims import Claims
-from surefoot.runs.evaluation import Finished, evaluate_trial
-from surefoot.runs.evaluation import processes as process
+from surefoot.runs.evaluation import Finished, evaluate_trial, processes
 from surefoot.runs.heart import Heart
 from surefoot.runs.patience import Patience
 from surefoot.runs.problem import Problem
@@ -81,10 +80,10 @@ def run(
                     try:
                         worker.run(threads)
                     finally:
-                        process.stop_all()  # what is under way now was given back
+                        processes.stop_all()  # what is under way now was given back
             return worker.result()
         finally:
-            process.allow()  # all threads have ended; another run may follow in this process
+            processes.allow()  # all threads have ended; another run may follow in this process
             evaluation.close()
             close_storage(storage)
 
@@ -283,6 +282,11 @@ class Worker:
         for path, results in rescue.kept(self._problem, shown_url(self._url)):
             trials = {t.number: t for t in self._persist(self._claims.trials)}
             known = [r for r in results if r.number in trials and trials[r.number].params == dict(r.point)]
+            if not known:  # the database is another one than theirs
+                self._reporter.note(
+                    f"{len(results)} results in {path} belong to trials that are not in this storage"
+                )
+                continue
             for result in known:
                 self._store(result)
             self._persist(lambda: make_durable(self._storage))
@@ -300,7 +304,7 @@ class Worker:
         numbers = list(self._claims.held)
         if not numbers:
             return
-        process.stop_all()
+        processes.stop_all()
         for future in self._running:
             with suppress(Exception):  # a Dask client that is closed
                 future.cancel()
