@@ -17,7 +17,7 @@ def random_search(problem: problems.Problem, seed: int, n: int) -> float:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("problem", [p for p in problems.ALL if p.abbreviation != "RAS"], ids=lambda p: p.abbreviation)
-@pytest.mark.filterwarnings("default::surefoot.errors.NumericalWarning")
+@pytest.mark.filterwarnings("ignore::surefoot.errors.NumericalWarning")
 def test_100_evaluations_are_never_worse_than_1000_random_ones(problem: problems.Problem) -> None:
     ours = [minimize(problem, problem.bounds, n_evals=100, seed=s).fun for s in SEEDS]
     random = [random_search(problem, s, 1000) for s in SEEDS]

@@ -142,7 +142,7 @@ def test_a_function_that_cannot_be_sent_is_a_failure_with_a_reason() -> None:
     assert all("ickl" in row["reason"] for row in result.table())
 
 
-@pytest.mark.filterwarnings("default::surefoot.errors.SurefootWarning")
+@pytest.mark.filterwarnings("ignore::surefoot.errors.SurefootWarning")
 def test_a_worker_that_dies_ends_in_a_recorded_failure() -> None:
     with process_pool() as executor:
         result = minimize(dies_on_the_right, SQUARE, n_evals=20, n_init=8, executor=executor)
@@ -151,7 +151,7 @@ def test_a_worker_that_dies_ends_in_a_recorded_failure() -> None:
     assert all("BrokenProcessPool" in reason for reason in reasons)
 
 
-@pytest.mark.filterwarnings("default::surefoot.errors.SurefootWarning")
+@pytest.mark.filterwarnings("ignore::surefoot.errors.SurefootWarning")
 def test_a_worker_that_dies_loses_nothing_that_was_finished() -> None:
     finished: list[float] = []
 

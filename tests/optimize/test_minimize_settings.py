@@ -25,7 +25,7 @@ SQUARE = [(-1.0, 1.0), (-1.0, 1.0)]
 @pytest.mark.parametrize("search", ["gradient", "paper"])
 @pytest.mark.parametrize("kernel", ["se", "matern52"])
 @pytest.mark.parametrize("policy", ["alternate", "RND", "MN", "LCB", "PI", "EI", "MES", "MES-R", "ScaledEI"])
-@pytest.mark.filterwarnings("default::surefoot.errors.NumericalWarning")
+@pytest.mark.filterwarnings("ignore::surefoot.errors.NumericalWarning")
 def test_every_combination_proposes_inside_the_bounds(policy: str, kernel: str, search: str, branin: Problem) -> None:
     result = minimize(branin, branin.bounds, n_evals=25, n_init=17, policy=policy, kernel=kernel, search=search)
     x = np.asarray(result.x_iters)
@@ -180,7 +180,7 @@ def test_a_space_of_one_point_is_evaluated_once() -> None:
 
 @pytest.mark.parametrize("policy", ["alternate", "ScaledEI", "MN", "EI"])
 @pytest.mark.parametrize("name", ["branin", "bowl", "one", "corner"])
-@pytest.mark.filterwarnings("default::surefoot.errors.NumericalWarning")
+@pytest.mark.filterwarnings("ignore::surefoot.errors.NumericalWarning")
 def test_no_two_evaluations_are_closer_than_the_tolerance(
     name: str, policy: str, branin: Problem, closest_pair
 ) -> None:

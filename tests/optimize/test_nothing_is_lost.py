@@ -12,7 +12,7 @@ from surefoot.errors import RunStoppedError, TooManyFailuresError
 from surefoot.optimize import evaluate as evaluate_module
 
 SQUARE = [(-1.0, 1.0), (-1.0, 1.0)]
-WARNS = pytest.mark.filterwarnings("default::surefoot.errors.SurefootWarning")
+WARNS = pytest.mark.filterwarnings("ignore::surefoot.errors.SurefootWarning")
 
 
 def bowl(x: Any) -> float:

@@ -43,7 +43,7 @@ VALUES = {
 
 @pytest.mark.parametrize("policy", ["alternate", "LCB", "MES", "PI"])
 @pytest.mark.parametrize("values", VALUES.values(), ids=VALUES)
-@pytest.mark.filterwarnings("default::surefoot.errors.NumericalWarning")
+@pytest.mark.filterwarnings("ignore::surefoot.errors.NumericalWarning")
 def test_any_finite_values_lead_to_a_new_point(values: np.ndarray, policy: str) -> None:
     opt = Optimizer(SQUARE, n_init=5, policy=policy)
     opt.tell(POINTS, values)
@@ -52,7 +52,7 @@ def test_any_finite_values_lead_to_a_new_point(values: np.ndarray, policy: str) 
 
 @pytest.mark.parametrize("settings", [{"noise": 0}, {"kernel": "matern52"}, {"search": "paper"}], ids=str)
 @pytest.mark.parametrize("values", VALUES.values(), ids=VALUES)
-@pytest.mark.filterwarnings("default::surefoot.errors.NumericalWarning")
+@pytest.mark.filterwarnings("ignore::surefoot.errors.NumericalWarning")
 def test_any_finite_values_lead_to_a_new_point_with_other_settings(values: np.ndarray, settings: dict) -> None:
     opt = Optimizer(SQUARE, n_init=5, **settings)
     opt.tell(POINTS, values)
@@ -60,14 +60,14 @@ def test_any_finite_values_lead_to_a_new_point_with_other_settings(values: np.nd
 
 
 @pytest.mark.parametrize("values", VALUES.values(), ids=VALUES)
-@pytest.mark.filterwarnings("default::surefoot.errors.NumericalWarning")
+@pytest.mark.filterwarnings("ignore::surefoot.errors.NumericalWarning")
 def test_any_finite_values_among_failures_lead_to_a_new_point(values: np.ndarray) -> None:
     opt = Optimizer(SQUARE, n_init=5)
     opt.tell(POINTS, np.where(np.arange(40) % 3 == 0, np.nan, values))
     check_next(opt, 3)
 
 
-@pytest.mark.filterwarnings("default::surefoot.errors.NumericalWarning")
+@pytest.mark.filterwarnings("ignore::surefoot.errors.NumericalWarning")
 def test_the_largest_floats_lead_to_a_new_point() -> None:
     opt = Optimizer(SQUARE, n_init=5)
     opt.tell(POINTS, 1.7e308 * np.sign(POINTS[:, 0]))
@@ -75,7 +75,7 @@ def test_the_largest_floats_lead_to_a_new_point() -> None:
 
 
 @pytest.mark.parametrize("noise", [0, 0.1, 1e-300, 1e300, "estimate"])
-@pytest.mark.filterwarnings("default::surefoot.errors.NumericalWarning")
+@pytest.mark.filterwarnings("ignore::surefoot.errors.NumericalWarning")
 def test_any_given_noise_leads_to_a_point_inside(noise: object) -> None:
     opt = Optimizer(SQUARE, n_init=5, noise=noise)
     opt.tell(POINTS, POINTS[:, 0])
@@ -84,7 +84,7 @@ def test_any_given_noise_leads_to_a_point_inside(noise: object) -> None:
 
 @pytest.mark.parametrize("y", [[1.0] * 20, list(range(20))], ids=["agreeing", "contradicting"])
 @pytest.mark.parametrize("noise", [0, "estimate"])
-@pytest.mark.filterwarnings("default::surefoot.errors.NumericalWarning")
+@pytest.mark.filterwarnings("ignore::surefoot.errors.NumericalWarning")
 def test_one_point_told_twenty_times_leads_to_a_new_point(y: list[float], noise: object) -> None:
     opt = Optimizer(SQUARE, n_init=5, noise=noise)
     opt.tell([[0.1, 0.2]] * 20, y)
@@ -92,7 +92,7 @@ def test_one_point_told_twenty_times_leads_to_a_new_point(y: list[float], noise:
 
 
 @pytest.mark.parametrize("noise", [0, "estimate"])
-@pytest.mark.filterwarnings("default::surefoot.errors.NumericalWarning")
+@pytest.mark.filterwarnings("ignore::surefoot.errors.NumericalWarning")
 def test_every_point_told_twice_leads_to_a_new_point(noise: object) -> None:
     opt = Optimizer(SQUARE, n_init=5, noise=noise)
     opt.tell([*POINTS, *POINTS], [*POINTS[:, 0], *POINTS[:, 0]])
@@ -119,7 +119,7 @@ def test_a_point_that_succeeded_and_failed_leads_to_a_new_point() -> None:
 
 
 @pytest.mark.parametrize("noise", ["estimate", 0])
-@pytest.mark.filterwarnings("default::surefoot.errors.NumericalWarning")
+@pytest.mark.filterwarnings("ignore::surefoot.errors.NumericalWarning")
 def test_a_thousand_points_within_1e8_lead_to_a_new_point(noise: object) -> None:
     opt = Optimizer(SQUARE, n_init=5, noise=noise)
     x = RNG.uniform(-1e-8, 1e-8, (1000, 2))
@@ -183,7 +183,7 @@ def test_a_categorical_space_in_which_some_choices_fail_leads_to_new_points() ->
 
 @pytest.mark.slow
 @pytest.mark.parametrize("policy", ["alternate", "MES"])
-@pytest.mark.filterwarnings("default::surefoot.errors.NumericalWarning")
+@pytest.mark.filterwarnings("ignore::surefoot.errors.NumericalWarning")
 def test_a_thousand_ordinary_points_lead_to_new_points(policy: str) -> None:
     opt = Optimizer([(-1.0, 1.0)] * 6, n_init=5, policy=policy)
     x = RNG.uniform(-1.0, 1.0, (1000, 6))

@@ -70,13 +70,13 @@ def check_halves(run, fun, settings: dict, path: Path) -> None:
 
 
 @pytest.mark.parametrize(("fun", "settings"), CASES, ids=IDS)
-@pytest.mark.filterwarnings("default::surefoot.errors.NumericalWarning")
+@pytest.mark.filterwarnings("ignore::surefoot.errors.NumericalWarning")
 def test_fifty_evaluations_are_25_saved_and_loaded_and_25_more(fun, settings: dict, tmp_path: Path) -> None:
     check_halves(by_minimize, fun, settings, tmp_path / "run.json")
 
 
 @pytest.mark.parametrize(("fun", "settings"), CASES[:4], ids=IDS[:4])
-@pytest.mark.filterwarnings("default::surefoot.errors.NumericalWarning")
+@pytest.mark.filterwarnings("ignore::surefoot.errors.NumericalWarning")
 def test_fifty_asks_are_25_saved_and_loaded_and_25_more(fun, settings: dict, tmp_path: Path) -> None:
     check_halves(optimize, fun, settings, tmp_path / "run.json")
 

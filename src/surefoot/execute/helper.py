@@ -161,6 +161,8 @@ def _plain(value: Any) -> Any:
         return value[:_MOST_TEXT]
     import numpy as np
 
+    if np.ma.is_masked(value):
+        raise TypeError("masked")
     array = np.asarray(value)
     if array.size == 1 and array.dtype.kind in "biufc":
         return array.reshape(()).item()

@@ -81,7 +81,7 @@ def as_float(value: Any) -> float:
     """A scalar result as a float: numbers, 0-d and one-element arrays. TypeError for anything else."""
     if is_a(value, bool, np.bool_, str, bytes) or value is None:
         raise TypeError(f"the function returned {shown(value, _MAX_SHOWN)}, not a number")
-    if is_a(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+    if is_a(value, np.ma.MaskedArray) and np.ma.is_masked(value):  # its data mean nothing
         raise TypeError("the function returned a masked value, not a number")
     try:
         array = np.asarray(value)
