@@ -10,22 +10,30 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 
 
-def test_the_tour_works_as_pasted(tmp_path):
-    (tour,) = re.findall(r"```sh\n(.*?)```", (ROOT / "docs/running.md").read_text(), re.DOTALL)
-    shutil.copytree(ROOT / "examples/beam", tmp_path / "examples/beam")
+def run_tour(commands: str, folder: Path, n_evals: int) -> str:
+    """What the commands print, with the beam beside them."""
+    shutil.copytree(ROOT / "examples/beam", folder / "examples/beam")
+    problem = folder / "examples/beam/beam.toml"
+    problem.write_text(problem.read_text().replace("n_evals = 40", f"n_evals = {n_evals}"))
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     done = subprocess.run(
-        ["sh", "-e", "-c", tour],
-        cwd=tmp_path,
+        ["sh", "-e", "-c", commands],
+        cwd=folder,
         env={**os.environ, "PATH": path},
         capture_output=True,
         text=True,
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    assert "40 of 40 evaluations" in done.stdout
-    assert "segmentation fault" in done.stdout
-    best = float(re.findall(r"best value\s*│\s*([\d.]+)", done.stdout)[0])
+    return done.stdout
+
+
+def test_the_tour_works_as_pasted(tmp_path):
+    (tour,) = re.findall(r"```sh\n(.*?)```", (ROOT / "docs/running.md").read_text(), re.DOTALL)
+    shown = run_tour(tour, tmp_path, 40)
+    assert "40 of 40 evaluations" in shown
+    assert "segmentation fault" in shown
+    best = float(re.findall(r"best value\s*│\s*([\d.]+)", shown)[0])
     assert 168.6 < best < 169.5
     assert len((tmp_path / "examples/beam/trials.csv").read_text().splitlines()) == 41
 
@@ -35,20 +43,7 @@ def test_the_tour_of_the_readme_works_as_pasted(tmp_path):
     lines = [line.strip() for line in re.findall(r"^    (.*)$", section, re.MULTILINE)]
     assert lines[0].startswith("pip install")
     assert lines[-1].startswith("surefoot dashboard")  # which goes on until it is stopped
-    shutil.copytree(ROOT / "examples/beam", tmp_path / "examples/beam")
-    problem = tmp_path / "examples/beam/beam.toml"
-    problem.write_text(problem.read_text().replace("n_evals = 40", "n_evals = 12"))
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    done = subprocess.run(
-        ["sh", "-e", "-c", "\n".join(lines[1:-1])],
-        cwd=tmp_path,
-        env={**os.environ, "PATH": path},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert "stiffeners" in done.stdout  # what trial 3 printed
+    assert "stiffeners" in run_tour("\n".join(lines[1:-1]), tmp_path, 12)  # what trial 3 printed
     assert (tmp_path / "examples/beam/beam.html").exists()
 
 

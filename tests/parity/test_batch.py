@@ -47,11 +47,11 @@ def test_steps_of_the_papers_search_alone_are_steps_in_a_batch(family) -> None:
 @pytest.mark.parametrize("n", [60, 140])  # from 48 screening skips variances, from 128 products use the triangle
 def test_steps_on_longer_histories_alone_are_steps_in_a_batch(n: int, family) -> None:
     settings = Settings(seed=3, n_init=family.n_init)
-    X = np.random.default_rng(5).random((8, n, 2))
+    X = np.random.default_rng(5).random((4, n, 2))
     warmth = Warmth()
     for number in (n, n + 1):
-        together = suggest(family.space, family.make_runs(X, list(range(8))), number, settings, warmth)
-        for r in (0, 7):
+        together = suggest(family.space, family.make_runs(X, list(range(4))), number, settings, warmth)
+        for r in (0, 3):
             alone = suggest(family.space, family.make_runs(X[[r]], [r]), number, settings, family.cut(warmth, r))
             np.testing.assert_array_equal(alone.x[0], together.x[r])
         X = np.concatenate([X, together.x[:, None]], axis=1)

@@ -283,9 +283,7 @@ class Worker:
             trials = {t.number: t for t in self._persist(self._claims.trials)}
             known = [r for r in results if r.number in trials and trials[r.number].params == dict(r.point)]
             if not known:  # the database is another one than theirs
-                self._reporter.note(
-                    f"{len(results)} results in {path} belong to trials that are not in this storage"
-                )
+                self._reporter.note(f"{len(results)} results in {path} belong to trials that are not in this storage")
                 continue
             for result in known:
                 self._store(result)
