@@ -17,7 +17,7 @@ import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-EXTRAS = "run,plots,pulmonary"
+EXTRAS = "run,plots,pulmonary,postgres,parquet"
 TOOLS = ("hypothesis", "mpmath", "pytest", "pytest-xdist", "scikit-learn")
 
 

@@ -139,7 +139,8 @@ def test_a_function_that_cannot_be_sent_is_a_failure_with_a_reason() -> None:
     with process_pool() as executor:
         result = minimize(lambda x: 1.0, SQUARE, n_evals=3, executor=executor)
     assert result.n_failures == 3
-    assert all("ickl" in row["reason"] for row in result.table())
+    # "Can't pickle <function …" or, from Python 3.13 on, "Can't get local object …"
+    assert all("Can't" in row["reason"] for row in result.table())
 
 
 @pytest.mark.filterwarnings("ignore::surefoot.errors.SurefootWarning")
