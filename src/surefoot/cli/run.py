@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 def run(
     problem: Path = typer.Argument(metavar="PROBLEM.TOML", help="Parameters, objective, budget; see docs/running.md."),
     storage: str = typer.Option("", help="postgresql://… or a SQLite file; default: NAME.db beside the problem file."),
-    workers: int = typer.Option(
-        0, min=0, help="Evaluations at a time; default: 1, or all workers of the Dask cluster.", show_default=False
+    workers: int | None = typer.Option(
+        None, min=1, metavar="N", help="Evaluations at a time; default: 1, or all workers of the Dask cluster."
     ),
     dask: str = typer.Option("", metavar="ADDRESS", help="Evaluate on the Dask cluster whose scheduler is there."),
     dry_run: bool = typer.Option(False, "--dry-run", help="Check everything, evaluate nothing."),
