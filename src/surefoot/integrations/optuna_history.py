@@ -48,6 +48,7 @@ VOID = "surefoot:void"  # user attribute: why it was not evaluated at all
 FALLBACK = "surefoot:fallback"  # user attribute: why its point is random: the engine failed where it must not
 FORGOTTEN = "surefoot:forgotten"  # user attribute of a study: the numbers of trials that count no more. A trial that
 # has ended cannot be changed, so it has the attribute only as `trials_of` reads it
+INSTEAD = "surefoot:instead_of"  # user attribute of a late result: the number of the trial that had given its point up
 REPEATED = "surefoot:repeated"  # user attribute: the number of the trial that counts for this point; a second result
 OUTPUT = "surefoot:output"  # user attribute, of `surefoot run`: duration, where it ran, the ends of stdout and stderr
 SUGGESTION = "surefoot:suggestion"  # system attribute: the engine's values, published before they are evaluated, and
@@ -122,10 +123,18 @@ def reason_of(trial: FrozenTrial) -> str:
 
 
 def trials_of(study: Study) -> list[FrozenTrial]:
-    """All trials in the order of their numbers; those that the user took out carry FORGOTTEN. Not to be changed."""
+    """All trials in the order of their numbers. Not to be changed.
+
+    Those that the user took out carry FORGOTTEN. A transient failure in whose place a late result stands is VOID.
+    """
     trials = study.get_trials(deepcopy=False)
     forgotten = forgotten_numbers(study)
-    return [_as_forgotten(trial) if trial.number in forgotten else trial for trial in trials]
+    late = [t for t in trials if INSTEAD in t.user_attrs and t.number not in forgotten]
+    marks: dict[int, dict[str, Any]] = {
+        t.user_attrs[INSTEAD]: {VOID: f"trial {t.number} has its result, which came late"} for t in late
+    }
+    marks |= {number: {FORGOTTEN: True} for number in forgotten}
+    return [_marked(trial, marks[trial.number]) if trial.number in marks else trial for trial in trials]
 
 
 def forgotten_numbers(study: Study) -> frozenset[int]:
@@ -133,9 +142,10 @@ def forgotten_numbers(study: Study) -> frozenset[int]:
     return frozenset(study.user_attrs.get(FORGOTTEN) or ())
 
 
-def _as_forgotten(trial: FrozenTrial) -> FrozenTrial:
+def _marked(trial: FrozenTrial, mark: dict[str, Any]) -> FrozenTrial:
     marked = copy.copy(trial)
-    marked.user_attrs = {**trial.user_attrs, FORGOTTEN: True}
+    told = {name: value for name, value in trial.user_attrs.items() if name != TRANSIENT or VOID not in mark}
+    marked.user_attrs = {**told, **mark}
     return marked
 
 

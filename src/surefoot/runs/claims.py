@@ -15,7 +15,7 @@ Lost    The trial of a dead owner becomes VOID, and its point is queued again, i
 Late    An owner that was given up may live, and its evaluation end after all. Its result ends the trial that has taken
         the place of its own (AGAIN leads there), be it waiting or under way elsewhere: no more is begun than the budget
         allows, and the point counts once. Where that trial has ended, the result becomes a trial of its own: REPEATED,
-        kept but not counted, if the point has its result; otherwise LATE, and it counts.
+        kept but not counted, if the point has its result; otherwise it counts, INSTEAD of the transient failure.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ from optuna.trial import FrozenTrial, Trial, TrialState
 from surefoot.errors import SpaceExhaustedError, SuggestionError, encodable
 from surefoot.integrations.optuna import SurefootSampler
 from surefoot.integrations.optuna_history import (
+    INSTEAD,
     OUTPUT,
     REPEATED,
     TRANSIENT,
@@ -211,7 +212,7 @@ class Claims:
                          distributions=self.parameters):  # fmt: skip
                 return f"trial {number} had been given up; its result came after all and counts as trial {heir.number}"
         has_result = heir is not None and was_evaluated(heir) and TRANSIENT not in heir.user_attrs
-        mark = {REPEATED: heir.number} if heir is not None and has_result else {}
+        mark = {} if heir is None or is_void(heir) else {REPEATED if has_result else INSTEAD: heir.number}
         add_ended(self.study, state, value=value, attributes={**told, LATE: number, **mark}, point=point,
                   distributions=self.parameters)  # fmt: skip
         counted = "kept, not counted: the point has been evaluated again" if has_result else "counts as another trial"
