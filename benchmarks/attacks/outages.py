@@ -58,24 +58,23 @@ def _settled(team: Team) -> list[Finding]:
     return team.verdict()
 
 
-def _paused(arena: Arena, team: Team) -> list[Finding]:
-    assert arena.server is not None
-    arena.server.pause()
+def _away(leave: Callable[[], None], come_back: Callable[[], None], team: Team) -> list[Finding]:
+    leave()
     try:
         time.sleep(OUTAGE_S)
     finally:
-        arena.server.resume()
+        come_back()
     return _settled(team)
+
+
+def _paused(arena: Arena, team: Team) -> list[Finding]:
+    assert arena.server is not None
+    return _away(arena.server.pause, arena.server.resume, team)
 
 
 def _crashed(arena: Arena, team: Team) -> list[Finding]:
     assert arena.server is not None
-    arena.server.crash()
-    try:
-        time.sleep(OUTAGE_S)
-    finally:
-        arena.server.start()
-    return _settled(team)
+    return _away(arena.server.crash, arena.server.start, team)
 
 
 @contextlib.contextmanager

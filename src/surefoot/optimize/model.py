@@ -22,7 +22,7 @@ from surefoot.numerics.designs import Generators
 from surefoot.numerics.scaling import standardize
 from surefoot.numerics.warping import LEVELS, Warp, make_warp
 from surefoot.optimize.history import Warmth
-from surefoot.optimize.settings import KERNEL_CHOSEN, NOISE_ESTIMATED, Settings
+from surefoot.optimize.settings import AUTO, NOISE_ESTIMATED, Settings
 from surefoot.optimize.thinning import informative
 
 HOST = np.zeros(0)  # stands for "NumPy, on the host"
@@ -170,7 +170,7 @@ def _fit_objective(runs: Runs, settings: Settings, warmth: Warmth, uniforms: Arr
     """Fit with the kernel that is known; where it is free and a cold search is due, with each: take the likelier."""
     R, n = runs.y.shape
     state = _on(warmth.objective, runs, reference)
-    if settings.kernel != KERNEL_CHOSEN:
+    if settings.kernel != AUTO:
         kernels = (get_kernel(settings.kernel),) * R
         return _fit_warped(runs, settings, kernels, warmth.warp, state, uniforms, reference)
     is_known = len(warmth.kernels) == R and all(name in KERNELS for name in warmth.kernels)

@@ -19,7 +19,6 @@ from surefoot.optimize.keywords import check_keywords
 
 SEARCHES = ("gradient", "paper", "paper-absolute")
 NOISE_ESTIMATED = "estimate"
-KERNEL_CHOSEN = "auto"
 WARPS = ("auto", "none")
 AUTO = "auto"  # as it suits the search and the noise; Settings say what that is
 PAPER_MODEL = {"kernel": "se", "warp": "none", "prior": "none"}  # the objective's process as the paper has it
@@ -38,7 +37,7 @@ class Settings:
     seed: int = 0
     n_init: int = 10
     policy: str = DEFAULT_POLICY
-    kernel: str = KERNEL_CHOSEN  # of the objective: "matern52", "se", or "auto", the likelier of them
+    kernel: str = AUTO  # of the objective: "matern52", "se", or "auto", the likelier of them
     search: str = "gradient"
     noise: float | str = NOISE_ESTIMATED  # standard deviation of y's noise, 0 for none, or "estimate"
     design: str = "lhs"
@@ -57,7 +56,7 @@ class Settings:
 
     def __post_init__(self) -> None:
         for what, value, names in (
-            ("kernel", self.kernel, (KERNEL_CHOSEN, *KERNELS)),
+            ("kernel", self.kernel, (AUTO, *KERNELS)),
             ("search", self.search, SEARCHES),
             ("design", self.design, tuple(DESIGNS)),
             ("failures", self.failures, (*FAILURE_MODELS, *NO_MODEL)),
