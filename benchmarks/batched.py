@@ -16,14 +16,14 @@ import numpy as np
 from benchmarks.suggestion import PROBLEMS, make_history
 from surefoot import problems
 from surefoot.backend import reference_on
-from surefoot.optimize.history import Warmth
-from surefoot.optimize.model import Runs
+from surefoot.engine.batch import Batch
+from surefoot.engine.suggest import suggest
+from surefoot.engine.warmth import Warmth
 from surefoot.optimize.settings import PAPER_MODEL, Settings
 from surefoot.optimize.space import Space
-from surefoot.optimize.suggest import suggest
 
 
-def make_runs(d: int, n: int, n_runs: int) -> tuple[Space, Runs]:
+def make_runs(d: int, n: int, n_runs: int) -> tuple[Space, Batch]:
     """n_runs histories of n points."""
     problem = problems.get(PROBLEMS[d])
     space = Space.of(problem.bounds)
@@ -32,7 +32,7 @@ def make_runs(d: int, n: int, n_runs: int) -> tuple[Space, Runs]:
     values = np.asarray(y)
     values += 0.01 * values.std(axis=1, keepdims=True) * np.random.default_rng(0).standard_normal(values.shape)
     units = (np.asarray(X) - low) / (high - low)
-    return space, Runs(units, values, np.ones(values.shape, bool), np.zeros((n_runs, 0, d)), tuple(range(n_runs)))
+    return space, Batch(units, values, np.ones(values.shape, bool), np.zeros((n_runs, 0, d)), tuple(range(n_runs)))
 
 
 def main() -> None:

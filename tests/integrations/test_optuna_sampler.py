@@ -13,10 +13,10 @@ from optuna.distributions import CategoricalDistribution, FloatDistribution, Int
 from optuna.trial import TrialState
 
 import surefoot
+from surefoot.engine.suggest import suggest
 from surefoot.errors import InvalidInputError, SurefootWarning, UnknownNameError
 from surefoot.integrations.optuna import REASON, SurefootSampler, guarded, result_of
 from surefoot.integrations.optuna_history import FORGOTTEN, SUGGESTION, VOID, common_space, fallbacks_of, runs_of
-from surefoot.optimize.suggest import suggest
 from surefoot.runs.storage import close_storage, open_storage
 
 BRANIN = surefoot.problems.get("BRA")

@@ -7,12 +7,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from surefoot.engine.batch import Batch
+from surefoot.engine.suggest import initial_design, suggest
+from surefoot.engine.warmth import Warmth
 from surefoot.gp.fit import FitState
-from surefoot.optimize.history import Warmth
-from surefoot.optimize.model import Runs
 from surefoot.optimize.settings import Settings
 from surefoot.optimize.space import Space
-from surefoot.optimize.suggest import initial_design, suggest
 
 SPACE = Space.of([(0.0, 1.0), (0.0, 1.0)])
 N_INIT = 8
@@ -29,12 +29,12 @@ def failed(X: np.ndarray, run_ids: np.ndarray) -> np.ndarray:
     return X[..., 0] > 0.7 + 0.007 * run_ids
 
 
-def make_runs(X: np.ndarray, run_ids: list[int], failing: bool = False, n_pending: int = 0) -> Runs:
+def make_runs(X: np.ndarray, run_ids: list[int], failing: bool = False, n_pending: int = 0) -> Batch:
     ids = np.asarray(run_ids)[:, None]
     pending = X[:, X.shape[1] - n_pending :]
     X = X[:, : X.shape[1] - n_pending]
     ok = ~failed(X, ids) if failing else np.ones(X.shape[:2], dtype=bool)
-    return Runs(X, np.where(ok, values(X, ids), np.nan), ok, pending, tuple(run_ids))
+    return Batch(X, np.where(ok, values(X, ids), np.nan), ok, pending, tuple(run_ids))
 
 
 def loop(run_ids: list[int], settings: Settings, steps: int = 10, failing: bool = False) -> np.ndarray:

@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 
 from surefoot.acquisition.improvement import log_ei, log_pi, log_scaled_ei
+from surefoot.engine.batch import Batch
+from surefoot.engine.suggest import initial_design, suggest
+from surefoot.engine.warmth import Warmth
 from surefoot.gp.kernels import get_kernel
 from surefoot.gp.likelihood import make_data, negative_log_likelihood
 from surefoot.gp.posterior import condition, moments_and_gradients
-from surefoot.optimize.history import Warmth
-from surefoot.optimize.model import Runs
 from surefoot.optimize.parameters import Categorical, Integer
 from surefoot.optimize.settings import Settings
 from surefoot.optimize.space import Space
-from surefoot.optimize.suggest import initial_design, suggest
 
 pytestmark = pytest.mark.bits
 
@@ -102,7 +102,7 @@ def test_runs_in_a_mixed_space_propose_in_a_batch_what_they_propose_alone(family
     warmth = Warmth()
     for number in range(6, 12):
         y = (X[..., 0] - 0.3) ** 2 + 0.1 * X[..., 1] + X[..., 2]
-        runs = Runs(X, y, np.ones(y.shape, dtype=bool), np.zeros((4, 0, X.shape[-1])), tuple(range(4)))
+        runs = Batch(X, y, np.ones(y.shape, dtype=bool), np.zeros((4, 0, X.shape[-1])), tuple(range(4)))
         together = suggest(space, runs, number, settings, warmth)
         for r in range(4):
             alone = suggest(space, runs.part(slice(r, r + 1)), number, settings, family.cut(warmth, r))
@@ -198,7 +198,7 @@ def test_padding_rows_change_nothing(family) -> None:
     settings = Settings(seed=3, n_init=family.n_init)
     rng = np.random.default_rng(3)
     runs = family.make_runs(rng.random((2, 15, 2)), [4, 9])
-    padded = Runs(
+    padded = Batch(
         np.concatenate([runs.X, rng.random((2, 3, 2))], axis=1),
         np.concatenate([runs.y, np.full((2, 3), math.nan)], axis=1),
         np.concatenate([runs.ok, np.zeros((2, 3), dtype=bool)], axis=1),
@@ -217,10 +217,10 @@ def test_a_run_without_any_success_does_not_disturb_the_others(family) -> None:
     runs = family.make_runs(X, [0, 1, 2])
     ok = runs.ok.copy()
     ok[1] = False
-    mixed = Runs(X, np.where(ok, runs.y, math.nan), ok, runs.pending, runs.run_ids)
+    mixed = Batch(X, np.where(ok, runs.y, math.nan), ok, runs.pending, runs.run_ids)
     together = suggest(family.space, mixed, 12, settings, Warmth())
     assert np.isfinite(together.x).all()
     assert together.status[1] == "random"
     for r in (0, 2):
-        alone = Runs(X[[r]], runs.y[[r]], runs.ok[[r]], runs.pending[[r]], (r,))
+        alone = Batch(X[[r]], runs.y[[r]], runs.ok[[r]], runs.pending[[r]], (r,))
         np.testing.assert_allclose(suggest(family.space, alone, 12, settings, Warmth()).x[0], together.x[r], atol=1e-6)

@@ -5,14 +5,15 @@ import pytest
 
 from surefoot.acquisition.registry import PAPER_POLICIES, Step, policy_at
 from surefoot.backend import to_host
+from surefoot.engine.batch import HOST
+from surefoot.engine.model import fit_model
+from surefoot.engine.suggest import suggest
+from surefoot.engine.warmth import Warmth
 from surefoot.gp.kernels import MATERN52, SE, Kernel, get_kernel, per_run
 from surefoot.gp.likelihood import make_data, negative_log_likelihood
 from surefoot.gp.posterior import add_points, condition, moments_and_gradients
 from surefoot.numerics.designs import generator
-from surefoot.optimize.history import Warmth
-from surefoot.optimize.model import HOST, fit_model
 from surefoot.optimize.settings import Settings
-from surefoot.optimize.suggest import suggest
 
 pytestmark = pytest.mark.torch
 

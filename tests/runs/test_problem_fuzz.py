@@ -6,9 +6,9 @@ import warnings
 
 import pytest
 
+from surefoot.engine.suggest import initial_design
 from surefoot.errors import InvalidInputError
 from surefoot.integrations.optuna_space import engine_space, from_engine
-from surefoot.optimize.suggest import initial_design
 from surefoot.runs.evaluation import evaluate_trial
 from surefoot.runs.problem import problem_from, read_problem
 

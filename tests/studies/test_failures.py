@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
+from surefoot.engine.batch import HOST
+from surefoot.engine.lockstep import run_in_lockstep
 from surefoot.errors import UnknownNameError
-from surefoot.optimize.model import HOST
 from surefoot.optimize.settings import Settings
 from surefoot.studies import failures as study
 from surefoot.studies.constrained import catalogue, get_constrained
 from surefoot.studies.failure_figures import draw
-from surefoot.studies.lockstep import run_in_lockstep
 from surefoot.studies.statistics import holm, log10_regret, wilcoxon
 
 each_problem = pytest.mark.parametrize("problem", catalogue().values(), ids=catalogue().keys())

@@ -24,6 +24,8 @@ from optuna.samplers import BaseSampler
 from optuna.study import Study
 from optuna.trial import FrozenTrial, Trial
 
+from surefoot.engine.suggest import suggest
+from surefoot.engine.warmth import Warmth
 from surefoot.errors import InvalidInputError, SpaceExhaustedError, SurefootWarning, described
 from surefoot.integrations.optuna_history import (
     FALLBACK,
@@ -41,11 +43,9 @@ from surefoot.integrations.optuna_history import (
 from surefoot.integrations.optuna_space import Distributions, engine_space, from_engine, to_engine, without_single
 from surefoot.numerics.designs import generator
 from surefoot.optimize.evaluate import as_evaluation
-from surefoot.optimize.history import Warmth
 from surefoot.optimize.optimizer import default_n_init
 from surefoot.optimize.parameters import Value
 from surefoot.optimize.settings import Settings
-from surefoot.optimize.suggest import suggest
 
 __all__ = ["REASON", "SurefootSampler", "guarded", "result_of"]
 

@@ -25,6 +25,8 @@ from optuna.distributions import BaseDistribution, json_to_distribution
 from optuna.study import Study, StudyDirection
 from optuna.trial import FrozenTrial, TrialState
 
+from surefoot.engine.batch import Batch
+from surefoot.engine.warmth import Warmth
 from surefoot.errors import InvalidInputError, encodable
 from surefoot.integrations.optuna_space import (
     Distributions,
@@ -34,8 +36,7 @@ from surefoot.integrations.optuna_space import (
     to_engine,
     without_single,
 )
-from surefoot.optimize.history import Evaluation, History, Warmth
-from surefoot.optimize.model import Runs
+from surefoot.optimize.history import Evaluation, History
 from surefoot.optimize.optimizer import default_n_init
 from surefoot.optimize.parameters import Value
 from surefoot.optimize.result import Result, make_result
@@ -189,7 +190,7 @@ def point_of(trial: FrozenTrial, distributions: Distributions, space: Space) -> 
 
 def runs_of(
     trials: Sequence[FrozenTrial], me: int, distributions: Distributions, sign: float, learn_from_all: bool
-) -> tuple[Space, Runs]:
+) -> tuple[Space, Batch]:
     """What the engine needs to suggest a point for trial number `me`."""
     space = engine_space(distributions)
     typical = typical_value(trials)
@@ -203,7 +204,7 @@ def runs_of(
         elif x is not None:
             pending.append(space.encode(x))
     history = History(tuple(told))
-    return space, Runs(
+    return space, Batch(
         X=history.units(space)[None],
         y=sign * history.y[None],
         ok=history.ok[None],

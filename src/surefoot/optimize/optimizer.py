@@ -13,18 +13,19 @@ from typing import Any, overload
 
 import numpy as np
 
+from surefoot.engine.batch import Batch
+from surefoot.engine.suggest import suggest
+from surefoot.engine.warmth import Warmth
 from surefoot.errors import InvalidInputError, NumericalWarning, SpaceExhaustedError, as_reason, described, shown
 from surefoot.optimize.checks import as_integer, as_truth, is_a, plain_number
 from surefoot.optimize.evaluate import as_evaluation
 from surefoot.optimize.given import listed
-from surefoot.optimize.history import Direction, Evaluation, History, Warmth
+from surefoot.optimize.history import Direction, Evaluation, History
 from surefoot.optimize.keywords import check_keywords
-from surefoot.optimize.model import Runs
 from surefoot.optimize.parameters import Value
 from surefoot.optimize.result import Result, make_result
 from surefoot.optimize.settings import Settings
 from surefoot.optimize.space import Space
-from surefoot.optimize.suggest import suggest
 
 _MOST_ASKED = 10_000  # points at once
 
@@ -165,9 +166,9 @@ class Optimizer:
             self._state = state.with_pending(values, self.space.encode(values), suggestion.warmth)
         return self.space.to_user(values)
 
-    def _runs(self, state: _State) -> Runs:
+    def _runs(self, state: _State) -> Batch:
         D, history = self.space.n_inputs, state.history
-        return Runs(
+        return Batch(
             X=np.asarray(state.units, dtype=float).reshape(1, -1, D),
             y=history.y[None],
             ok=history.ok[None],

@@ -12,12 +12,13 @@ from typing import Any, Literal
 import numpy as np
 
 from surefoot.backend import engine, to_host
+from surefoot.engine.batch import Batch
+from surefoot.engine.model import Model, fit_model
 from surefoot.errors import InvalidInputError, shown
 from surefoot.gp.posterior import moments
 from surefoot.numerics.designs import generator
 from surefoot.optimize.checks import is_a
 from surefoot.optimize.history import History
-from surefoot.optimize.model import Model, Runs, fit_model
 from surefoot.optimize.settings import Settings
 from surefoot.optimize.space import Space
 
@@ -164,7 +165,7 @@ class Result:
             )
         y = np.where(ok, self.sign * self.history.y, np.nan)
         units = self.history.units(self.space)
-        runs = Runs(units[None], y[None], ok[None], np.zeros((1, 0, units.shape[1])), (0,), self.history.seen[None])
+        runs = Batch(units[None], y[None], ok[None], np.zeros((1, 0, units.shape[1])), (0,), self.history.seen[None])
         rng = generator(self.settings.seed, 0, self.nfev)
         with engine(self.nfev):
             fitted = fit_model(runs, self.settings, self.history.warmth, (rng,))

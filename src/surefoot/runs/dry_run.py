@@ -6,9 +6,9 @@ import os
 import shlex
 from collections.abc import Iterator
 
+from surefoot.engine.suggest import initial_design
 from surefoot.execute.caller import LoadError
 from surefoot.integrations.optuna_space import engine_space, from_engine
-from surefoot.optimize.suggest import initial_design
 from surefoot.runs.evaluation import caller_of, not_loaded
 from surefoot.runs.objective import fill
 from surefoot.runs.problem import Problem

@@ -21,13 +21,13 @@ import numpy as np
 from surefoot import problems
 from surefoot.acquisition.registry import PAPER_POLICIES, check_policy
 from surefoot.backend import reference_on
+from surefoot.engine.batch import Batch
+from surefoot.engine.suggest import initial_design, suggest
+from surefoot.engine.warmth import Warmth
 from surefoot.errors import InvalidInputError
 from surefoot.gp.kernels import get_kernel
-from surefoot.optimize.history import Warmth
-from surefoot.optimize.model import Runs
 from surefoot.optimize.settings import PAPER_MODEL, Settings
 from surefoot.optimize.space import Space
-from surefoot.optimize.suggest import initial_design, suggest
 from surefoot.studies.statistics import Distances
 
 NO_KERNEL = "none"  # of runs that ask no model
@@ -54,7 +54,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Group:
-    """Runs of one dimension and kernel that advance in lock-step, equal policies side by side."""
+    """Batch of one dimension and kernel that advance in lock-step, equal policies side by side."""
 
     kernel: str
     search: str
@@ -175,7 +175,7 @@ def advance(
     begin_s = time.monotonic()
     while state.n < group.n_max and time.monotonic() - begin_s < seconds and not stop():
         step_s = time.monotonic()
-        runs = Runs(state.X, state.y, np.ones(state.y.shape, bool), no_points, numbers, policies=names)
+        runs = Batch(state.X, state.y, np.ones(state.y.shape, bool), no_points, numbers, policies=names)
         found = suggest(space, runs, state.n, settings, state.warmth, reference)
         state = State(
             np.concatenate([state.X, found.x[:, None]], axis=1),

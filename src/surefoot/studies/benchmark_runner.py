@@ -25,10 +25,10 @@ from pathlib import Path
 import numpy as np
 
 from surefoot import backend
+from surefoot.engine.warmth import Warmth
 from surefoot.errors import InvalidInputError
 from surefoot.execute.pool import worker_pool
 from surefoot.gp.fit import FitState
-from surefoot.optimize.history import Warmth
 from surefoot.studies.benchmark import Group, Run, State, advance, begin
 from surefoot.studies.resumable import save_whole
 

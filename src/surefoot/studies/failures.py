@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 
 from surefoot.backend import to_host
+from surefoot.engine.lockstep import final_model, run_in_lockstep
 from surefoot.gp.posterior import moments
 from surefoot.optimize.optimizer import default_n_init
 from surefoot.optimize.settings import PAPER_MODEL, Settings
 from surefoot.studies.constrained import catalogue, get_constrained
-from surefoot.studies.lockstep import final_model, run_in_lockstep
 from surefoot.studies.resumable import run_cases, save_whole
 from surefoot.studies.statistics import holm, log10_regret, wilcoxon
 

@@ -18,12 +18,13 @@ from surefoot.acquisition.paper_search import N_UNIFORM, maximize_as_the_paper
 from surefoot.acquisition.registry import Policy, Step, policy_at
 from surefoot.acquisition.success import Target
 from surefoot.backend import Array, engine, like, namespace, to_host
+from surefoot.engine import candidates
+from surefoot.engine.batch import HOST, Batch
+from surefoot.engine.model import Model, fit_model
+from surefoot.engine.warmth import Warmth
 from surefoot.errors import SpaceExhaustedError
 from surefoot.gp.posterior import add_points, moments
 from surefoot.numerics.designs import DESIGNS, Generators, generator
-from surefoot.optimize import candidates
-from surefoot.optimize.history import Warmth
-from surefoot.optimize.model import HOST, Model, Runs, fit_model
 from surefoot.optimize.settings import NOISE_ESTIMATED, Settings
 from surefoot.optimize.space import Space
 
@@ -46,14 +47,16 @@ def initial_design(space: Space, settings: Settings, run: int) -> np.ndarray:
 
 
 def suggest(
-    space: Space, runs: Runs, number: int, settings: Settings, warmth: Warmth, reference: Array = HOST
+    space: Space, runs: Batch, number: int, settings: Settings, warmth: Warmth, reference: Array = HOST
 ) -> Suggestion:
     """The next point of every run; `number` counts all points asked for before."""
     with engine(runs.X.shape[1]):
         return _suggest(space, runs, number, settings, warmth, reference)
 
 
-def _suggest(space: Space, runs: Runs, number: int, settings: Settings, warmth: Warmth, reference: Array) -> Suggestion:
+def _suggest(
+    space: Space, runs: Batch, number: int, settings: Settings, warmth: Warmth, reference: Array
+) -> Suggestion:
     R = len(runs.run_ids)
     if number < settings.n_init:
         x = np.stack([initial_design(space, settings, run)[number] for run in runs.run_ids])
@@ -86,13 +89,13 @@ def _suggest(space: Space, runs: Runs, number: int, settings: Settings, warmth: 
 class _Part:
     """Runs that follow one policy."""
 
-    runs: Runs
+    runs: Batch
     generators: Generators
     model: Model
     policy: Policy
 
 
-def _by_policy(runs: Runs, settings: Settings) -> list[tuple[str, slice]]:
+def _by_policy(runs: Batch, settings: Settings) -> list[tuple[str, slice]]:
     """The policies and the runs that follow each."""
     if runs.policies is None:
         return [(settings.policy, slice(0, len(runs.run_ids)))]
@@ -105,7 +108,7 @@ def _by_policy(runs: Runs, settings: Settings) -> list[tuple[str, slice]]:
     return parts
 
 
-def _random(space: Space, runs: Runs, settings: Settings, generators: Generators, number: int) -> np.ndarray:
+def _random(space: Space, runs: Batch, settings: Settings, generators: Generators, number: int) -> np.ndarray:
     """A uniform point for every run: no model is asked."""
     drawn = candidates.uniform(space, generators, 1)[:, 0]
     return np.stack([_or_new(space, runs, r, drawn[r], settings, number) for r in range(len(drawn))])
@@ -196,13 +199,13 @@ def _climb_steps(space: Space, target: Target, x: np.ndarray, reference: Array) 
     return x
 
 
-def _taken(runs: Runs, r: int) -> np.ndarray:
+def _taken(runs: Batch, r: int) -> np.ndarray:
     seen = runs.X[r] if runs.seen is None else runs.X[r][runs.seen[r]]
     return np.concatenate([seen, runs.pending[r]])
 
 
 def _explore(
-    space: Space, runs: Runs, r: int, settings: Settings, rng: np.random.Generator, noisy: bool = False
+    space: Space, runs: Batch, r: int, settings: Settings, rng: np.random.Generator, noisy: bool = False
 ) -> np.ndarray:
     x = candidates.any_new(space, _taken(runs, r), settings.min_distance, rng)
     if x is not None:
@@ -215,7 +218,7 @@ def _explore(
     )
 
 
-def _or_new(space: Space, runs: Runs, r: int, x: np.ndarray, settings: Settings, number: int) -> np.ndarray:
+def _or_new(space: Space, runs: Batch, r: int, x: np.ndarray, settings: Settings, number: int) -> np.ndarray:
     """A design point, or another one if it has been evaluated already (small discrete spaces, points given)."""
     if candidates.first_new(x[None], _taken(runs, r), settings.min_distance) is not None:
         return x

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from surefoot import Optimizer, minimize, problems
+from surefoot.engine.warmth import Warmth
 from surefoot.errors import UnknownNameError
-from surefoot.optimize.history import Warmth
 
 
 def level_after(f, n=60, **settings):

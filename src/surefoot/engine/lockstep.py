@@ -8,12 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from surefoot.backend import Array, engine
+from surefoot.engine.batch import HOST, Batch
+from surefoot.engine.model import Model, fit_model
+from surefoot.engine.suggest import suggest
+from surefoot.engine.warmth import Warmth
 from surefoot.numerics.designs import generator
-from surefoot.optimize.history import Warmth
-from surefoot.optimize.model import HOST, Model, Runs, fit_model
 from surefoot.optimize.settings import Settings
 from surefoot.optimize.space import Space
-from surefoot.optimize.suggest import suggest
 
 Objective = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 """points in the user's units (R, d) -> values (R,), succeeded (R,)."""
@@ -28,10 +29,10 @@ class Trace:
     ok: np.ndarray  # (R, n)
     warmth: Warmth
 
-    def runs(self) -> Runs:
+    def runs(self) -> Batch:
         """The histories, as the engine takes them."""
         R, _, d = self.X.shape
-        return Runs(self.X, self.y, self.ok, np.zeros((R, 0, d)), tuple(range(R)))
+        return Batch(self.X, self.y, self.ok, np.zeros((R, 0, d)), tuple(range(R)))
 
 
 def run_in_lockstep(

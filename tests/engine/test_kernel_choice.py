@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from surefoot import History, Optimizer
-from surefoot.optimize.history import Warmth
-from surefoot.optimize.model import Runs
+from surefoot.engine.batch import Batch
+from surefoot.engine.suggest import suggest
+from surefoot.engine.warmth import Warmth
 from surefoot.optimize.settings import Settings
 from surefoot.optimize.space import Space
-from surefoot.optimize.suggest import suggest
 
 SQUARE = [(0.0, 1.0), (0.0, 1.0)]
 N = 40
@@ -33,7 +33,7 @@ def points(R: int) -> np.ndarray:
 
 def step(X: np.ndarray, y: np.ndarray, warmth: Warmth | None = None, run_ids: tuple[int, ...] = (), **settings):
     R, n, d = X.shape
-    runs = Runs(X, y, np.ones((R, n), dtype=bool), np.zeros((R, 0, d)), run_ids or tuple(range(R)))
+    runs = Batch(X, y, np.ones((R, n), dtype=bool), np.zeros((R, 0, d)), run_ids or tuple(range(R)))
     return suggest(Space.of(SQUARE), runs, n, Settings(seed=1, n_init=n, **settings), warmth or Warmth())
 
 

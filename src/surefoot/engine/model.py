@@ -10,6 +10,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from surefoot.backend import Array, like, namespace, to_host
+from surefoot.engine.batch import HOST, Batch
+from surefoot.engine.thinning import informative
+from surefoot.engine.warmth import Warmth
 from surefoot.failures.classification import label_data
 from surefoot.failures.registry import FAILURE_MODELS, MAX_LABELS, Link
 from surefoot.gp.fit import N_OPTIMIZED, N_RANDOM_STARTS, SUBSET, Fit, FitState, fit, is_cold, is_healthy
@@ -21,43 +24,10 @@ from surefoot.gp.priors import PRIORS
 from surefoot.numerics.designs import Generators
 from surefoot.numerics.scaling import standardize
 from surefoot.numerics.warping import LEVELS, Warp, make_warp
-from surefoot.optimize.history import Warmth
 from surefoot.optimize.settings import AUTO, NOISE_ESTIMATED, Settings
-from surefoot.optimize.thinning import informative
 
-HOST = np.zeros(0)  # stands for "NumPy, on the host"
 MAX_WARPED_NOISE = 0.03  # over s of the warp: more, and the least value, the luckiest, is drawn out as if it were real
 MATERIAL_NOISE = 1e-4  # noise variance over the variance of y above which f_best is a posterior mean
-
-
-@dataclass(frozen=True)
-class Runs:
-    """The histories of R runs, padded to equal length."""
-
-    X: np.ndarray  # (R, n, D)
-    y: np.ndarray  # (R, n)
-    ok: np.ndarray  # (R, n) evaluated, with a finite value
-    pending: np.ndarray  # (R, e, D) asked for, not yet told
-    run_ids: tuple[int, ...]
-    seen: np.ndarray | None = None  # (R, n) False for padding and transient failures; None: all seen
-    policies: tuple[str, ...] | None = None  # of each run, equal ones side by side; None: that of the settings
-
-    @property
-    def failed(self) -> np.ndarray:
-        """(R, n) evaluated, and failed in a way that teaches."""
-        return ~self.ok if self.seen is None else self.seen & ~self.ok
-
-    def part(self, rows: slice) -> Runs:
-        """Some of the runs."""
-        return Runs(
-            self.X[rows],
-            self.y[rows],
-            self.ok[rows],
-            self.pending[rows],
-            self.run_ids[rows],
-            None if self.seen is None else self.seen[rows],
-            None if self.policies is None else self.policies[rows],
-        )
 
 
 @dataclass(frozen=True)
@@ -91,7 +61,9 @@ class Model:
         )
 
 
-def fit_model(runs: Runs, settings: Settings, warmth: Warmth, generators: Generators, reference: Array = HOST) -> Model:
+def fit_model(
+    runs: Batch, settings: Settings, warmth: Warmth, generators: Generators, reference: Array = HOST
+) -> Model:
     """Fit the objective, and where evaluations have failed the failures, of every run."""
     failed = runs.failed
     if settings.failures == "impute":
@@ -166,7 +138,7 @@ class _Objective:
         return _Objective(data, result, warp, self.shift[rows], self.scale[rows], levels, kernels)
 
 
-def _fit_objective(runs: Runs, settings: Settings, warmth: Warmth, uniforms: Array, reference: Array) -> _Objective:
+def _fit_objective(runs: Batch, settings: Settings, warmth: Warmth, uniforms: Array, reference: Array) -> _Objective:
     """Fit with the kernel that is known; where it is free and a cold search is due, with each: take the likelier."""
     R, n = runs.y.shape
     state = _on(warmth.objective, runs, reference)
@@ -194,10 +166,10 @@ def _fit_objective(runs: Runs, settings: Settings, warmth: Warmth, uniforms: Arr
     return tried.select(np.arange(R) * K + best, reference)
 
 
-def _repeated(runs: Runs, times: int) -> Runs:
+def _repeated(runs: Batch, times: int) -> Batch:
     """Every run `times` times, side by side."""
     X, y, ok, pending = (np.repeat(a, times, axis=0) for a in (runs.X, runs.y, runs.ok, runs.pending))
-    return Runs(X, y, ok, pending, tuple(run for run in runs.run_ids for _ in range(times)))
+    return Batch(X, y, ok, pending, tuple(run for run in runs.run_ids for _ in range(times)))
 
 
 def _repeated_rows(a: Array, times: int, reference: Array) -> Array:
@@ -210,7 +182,7 @@ def _repeated_state(state: FitState, times: int, n_cold: int, reference: Array) 
 
 
 def _fit_warped(
-    runs: Runs,
+    runs: Batch,
     settings: Settings,
     kernels: tuple[Kernel, ...],
     levels: tuple[int, ...],
@@ -247,7 +219,7 @@ def _fit_warped(
     return tried.select(np.arange(R) * L + best, reference)
 
 
-def _cost(objective: _Objective, runs: Runs) -> np.ndarray:
+def _cost(objective: _Objective, runs: Batch) -> np.ndarray:
     """(R,) -log likelihood of y with the prior: that of the standardized w, and the slopes dw/dy over the scale."""
     slopes = np.where(runs.ok, objective.warp.log_slope(np.where(runs.ok, runs.y, objective.warp.low)), 0.0)
     nll = to_host(objective.result.nll)
@@ -255,7 +227,7 @@ def _cost(objective: _Objective, runs: Runs) -> np.ndarray:
     return np.where(np.isnan(cost), np.inf, cost)
 
 
-def _some_successes(runs: Runs) -> Runs:
+def _some_successes(runs: Batch) -> Batch:
     """At most SUBSET evaluations of each run, successes before failures, evenly through the history."""
     if runs.X.shape[1] <= SUBSET:
         return runs
@@ -274,7 +246,7 @@ def _noise_sd(tried: _Objective) -> np.ndarray:
 
 
 def _fit_at(
-    runs: Runs,
+    runs: Batch,
     settings: Settings,
     kernels: tuple[Kernel, ...],
     levels: np.ndarray,
@@ -313,7 +285,7 @@ def _fit_at(
 
 
 def _thinned(
-    runs: Runs, failed: np.ndarray, state: FitState | None, keep: int
+    runs: Batch, failed: np.ndarray, state: FitState | None, keep: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
     """The labels that say something new: points, whether they failed, whether they were seen."""
     inv_ell = None if state is None else np.exp(-to_host(state.theta)[:, : runs.X.shape[-1]])
@@ -322,7 +294,7 @@ def _thinned(
     return np.take_along_axis(runs.X, kept[..., None], axis=1), np.take_along_axis(failed, kept, axis=1), seen
 
 
-def _impute(runs: Runs, failed: np.ndarray) -> Runs:
+def _impute(runs: Batch, failed: np.ndarray) -> Batch:
     """Failed evaluations as if they had returned the worst value seen: what many libraries do."""
     worst = np.max(np.where(runs.ok, runs.y, -np.inf), axis=1, keepdims=True)
     known = failed & np.isfinite(worst)
@@ -342,7 +314,7 @@ def _incumbent(post: Posterior, y: Array, mask: Array | None) -> tuple[np.ndarra
     return to_host(noisy), xp.min(level, axis=1, keepdims=True)
 
 
-def _on(state: FitState | None, runs: Runs, reference: Array) -> FitState | None:
+def _on(state: FitState | None, runs: Batch, reference: Array) -> FitState | None:
     """A stored state as arrays like `reference`; None if it is damaged or of another space: then start afresh."""
     if state is None or state.theta.shape != (len(runs.run_ids), runs.X.shape[-1] + 1) or not is_healthy(state):
         return None

@@ -2,11 +2,11 @@ import numpy as np
 import pytest
 
 from surefoot import Optimizer
+from surefoot.engine.thinning import informative
 from surefoot.failures.classification import label_data
 from surefoot.failures.registry import FAILURE_MODELS, MAX_LABELS
 from surefoot.gp.kernels import get_kernel
 from surefoot.gp.posterior import moments
-from surefoot.optimize.thinning import informative
 
 
 def crowded(n=500, seed=0):
