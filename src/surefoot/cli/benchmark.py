@@ -61,9 +61,9 @@ def benchmark(
     """
     from surefoot.acquisition.registry import PAPER_POLICIES
     from surefoot.backend import reference_on
+    from surefoot.engine.searches import SEARCHES
     from surefoot.errors import InvalidInputError, UnknownNameError
     from surefoot.optimize.plots import pyplot
-    from surefoot.optimize.settings import SEARCHES
     from surefoot.problems import ALL
     from surefoot.studies import benchmark as study
     from surefoot.studies import benchmark_runner as runner
