@@ -64,9 +64,8 @@ def benchmark(
     from surefoot.errors import InvalidInputError, UnknownNameError
     from surefoot.optimize.plots import pyplot
     from surefoot.optimize.settings import SEARCHES
-    from surefoot.problems import ALL
-    from surefoot.studies import benchmark as study
-    from surefoot.studies import benchmark_runner as runner
+    from surefoot.paper.problems import ALL
+    from surefoot.paper.studies.benchmark import runner, study
 
     console = Console(stderr=True)
     raw = out / "raw"
@@ -111,7 +110,7 @@ def benchmark(
 
 
 def _write_tables(done: list[Any], out: Path, console: Console) -> None:
-    from surefoot.studies import benchmark_report as report
+    from surefoot.paper.studies.benchmark import report
 
     heading = f"`surefoot {' '.join(sys.argv[1:])}`\n\n{report.describe(done)}\n"
     Console().print(report.write(done, out, heading), markup=False)
@@ -120,7 +119,7 @@ def _write_tables(done: list[Any], out: Path, console: Console) -> None:
 
 @contextmanager
 def _executor(dask: str, workers: int, n_groups: int, on_gpu: bool) -> Iterator[tuple[Executor, int]]:
-    from surefoot.studies.benchmark_runner import local_executor, shared_gpu
+    from surefoot.paper.studies.benchmark.runner import local_executor, shared_gpu
 
     cores = os.cpu_count() or 1
     if not dask:
@@ -140,7 +139,7 @@ def _executor(dask: str, workers: int, n_groups: int, on_gpu: bool) -> Iterator[
 def _bar(console: Console) -> Iterator[Any]:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    from surefoot.studies.benchmark_runner import Progress as Done
+    from surefoot.paper.studies.benchmark.runner import Progress as Done
 
     left_column = TextColumn("{task.fields[left]}")
     columns = (BarColumn(), MofNCompleteColumn(), TextColumn("evaluations"), TimeElapsedColumn(), left_column)
