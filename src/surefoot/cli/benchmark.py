@@ -89,17 +89,15 @@ def benchmark(
         ("se", "matern52") if kernel == "both" else (kernel,),
         policies or PAPER_POLICIES,
         problems or [problem.abbreviation for problem in ALL],
-        seeds,
+        range(first_seed, first_seed + seeds),
         n_max,
         search,
         together=on_gpu,
-        first_seed=first_seed,
     )
     began = time.monotonic()
     with _executor(dask, workers, len(groups), on_gpu) as (executor, n_workers), _bar(console) as show:
-        finished = runner.run(
-            groups, raw, device, executor, n_workers, time_limit_s=60.0 * time_limit, slice_s=checkpoint, show=show
-        )
+        crew = runner.Workers(executor, n_workers, device)
+        finished = runner.advance_all(groups, raw, crew, time_limit_s=60.0 * time_limit, slice_s=checkpoint, show=show)
     minutes = (time.monotonic() - began) / 60.0
     how = "all runs done" if finished else "stopped at the time limit; the same command goes on"
     console.print(f"{how}: {minutes:.1f} minutes")

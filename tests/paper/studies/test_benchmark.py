@@ -1,3 +1,4 @@
+import json
 import math
 import signal
 import subprocess
@@ -12,20 +13,20 @@ import pytest
 from surefoot.acquisition.registry import PAPER_POLICIES
 from surefoot.errors import InvalidInputError
 from surefoot.paper.studies.benchmark import report, runner
-from surefoot.paper.studies.benchmark.runner import load, resume, run, save
-from surefoot.paper.studies.benchmark.study import AGAIN, MAX_TOGETHER, Run, advance, begin, distances, plan
+from surefoot.paper.studies.benchmark.runner import Workers, advance_all, load, resume, save
+from surefoot.paper.studies.benchmark.study import AGAIN, MAX_TOGETHER, Member, advance, begin, distances, plan
 from surefoot.problems import ALL
 
 EVERYTHING = [problem.abbreviation for problem in ALL]
 
 
 def small(policies=("EI", "ScaledEI"), n_max=24, together=True, names=("CSF",), seeds=2, kernels=("se",)):
-    return plan(kernels, policies, names, seeds, n_max, "paper", together=together)
+    return plan(kernels, policies, names, range(seeds), n_max, "paper", together=together)
 
 
 def test_the_papers_study_has_780_runs():
-    groups = plan(("se", "matern52"), PAPER_POLICIES, EVERYTHING, 5, 1000, "paper", together=True)
-    by_kernel = {k: sum(len(g.runs) for g in groups if g.kernel == k) for k in ("se", "matern52", "none")}
+    groups = plan(("se", "matern52"), PAPER_POLICIES, EVERYTHING, range(5), 1000, "paper", together=True)
+    by_kernel = {k: sum(len(g.members) for g in groups if g.kernel == k) for k in ("se", "matern52", "none")}
     # RND asks no model: the paper counts it under both kernels
     assert by_kernel == {"se": 12 * 6 * 5, "matern52": 12 * 5 * 5, "none": 12 * 5}
     assert by_kernel["se"] + by_kernel["matern52"] + 2 * by_kernel["none"] == 780
@@ -33,36 +34,36 @@ def test_the_papers_study_has_780_runs():
 
 @pytest.mark.parametrize("together", [True, False])
 def test_every_run_is_planned_once(together):
-    groups = plan(("se",), PAPER_POLICIES, EVERYTHING, 3, 200, "paper", together=together)
-    runs = [r for g in groups for r in g.runs]
+    groups = plan(("se",), PAPER_POLICIES, EVERYTHING, range(3), 200, "paper", together=together)
+    runs = [r for g in groups for r in g.members]
     assert len(runs) == len(set(runs)) == 12 * 7 * 3
 
 
 def test_a_gpu_study_has_groups_of_a_size():
     for seeds in (5, 15):
-        groups = plan(("se", "matern52"), PAPER_POLICIES, EVERYTHING, seeds, 1000, "paper", together=True)
-        sizes = [len(g.runs) for g in groups if g.kernel != "none"]
-        largest = max(len([r for r in g.runs if r.policy == g.runs[0].policy]) for g in groups)
+        groups = plan(("se", "matern52"), PAPER_POLICIES, EVERYTHING, range(seeds), 1000, "paper", together=True)
+        sizes = [len(g.members) for g in groups if g.kernel != "none"]
+        largest = max(len([r for r in g.members if r.policy == g.members[0].policy]) for g in groups)
         assert max(sizes) <= max(MAX_TOGETHER, largest)  # the runs of one policy stay together
         assert len({g.name for g in groups}) == len(groups)
 
 
 def test_runs_have_numbers_of_their_own():
-    runs = [Run(p, f, s) for p in (*PAPER_POLICIES, AGAIN) for f in EVERYTHING for s in range(20)]
+    runs = [Member(p, f, s) for p in (*PAPER_POLICIES, AGAIN) for f in EVERYTHING for s in range(20)]
     assert len({r.number for r in runs}) == len(runs)
 
 
 def test_equal_policies_are_side_by_side_in_a_group():
-    for group in plan(("se",), PAPER_POLICIES, EVERYTHING, 2, 200, "paper", together=True):
-        names = [r.policy for r in group.runs]
+    for group in plan(("se",), PAPER_POLICIES, EVERYTHING, range(2), 200, "paper", together=True):
+        names = [r.policy for r in group.members]
         assert len([i for i in range(1, len(names)) if names[i] != names[i - 1]]) == len(set(names)) - 1
 
 
 def test_all_policies_of_a_seed_start_from_the_same_design():
     group = small(policies=("EI", "PI", "ScaledEI", AGAIN))[0]
     state = begin(group)
-    for r, one in enumerate(group.runs):
-        twin = group.runs.index(Run("EI", one.problem, one.seed))
+    for r, one in enumerate(group.members):
+        twin = group.members.index(Member("EI", one.problem, one.seed))
         np.testing.assert_array_equal(state.X[r], state.X[twin])
     assert not np.array_equal(state.X[0], state.X[1])  # another seed
 
@@ -75,7 +76,7 @@ def test_the_control_searches_with_other_draws():
 
 def test_a_problem_that_the_design_alone_exhausts_is_refused():
     with pytest.raises(InvalidInputError, match="RAS"):
-        plan(("se",), ("EI",), ("RAS", "CSF"), 2, 99, "paper", together=True)
+        plan(("se",), ("EI",), ("RAS", "CSF"), range(2), 99, "paper", together=True)
 
 
 @pytest.mark.bits
@@ -100,6 +101,14 @@ def test_a_checkpoint_is_read_as_it_was_written(tmp_path):
     np.testing.assert_array_equal(read.warmth.objective.theta, state.warmth.objective.theta)
     whole, gone_on = (advance(group, s, "cpu") for s in (state, read))
     np.testing.assert_array_equal(whole.X, gone_on.X)
+
+
+def test_checkpoints_of_earlier_versions_are_read(tmp_path):
+    path, begun = tmp_path / "old.npz", begin(small()[0])
+    runs = [{"policy": m.policy, "problem": m.problem, "seed": m.seed} for m in small()[0].members]
+    group = json.dumps({"kernel": "se", "search": "paper", "n_max": 24, "runs": runs})
+    np.savez(path, group=group, X=begun.X, y=begun.y, seconds=1.0)
+    assert load(path)[0] == small()[0]
 
 
 def test_the_checkpoint_of_another_study_is_not_taken_for_ours(tmp_path):
@@ -132,7 +141,7 @@ def test_a_group_without_memory_is_tried_again_with_fewer_beside_it(tmp_path, mo
 
     monkeypatch.setattr(runner, "advance", scarce)
     with ThreadPoolExecutor(3) as pool:
-        assert run(groups, tmp_path, "cpu", pool, 3)
+        assert advance_all(groups, tmp_path, Workers(pool, 3, "cpu"))
     assert max(crowded) > 1
     for group in groups:
         np.testing.assert_array_equal(resume(group, tmp_path).X, advance(group, begin(group), "cpu").X)
@@ -144,15 +153,14 @@ def test_a_group_without_memory_for_itself_alone_is_an_error(tmp_path, monkeypat
 
     monkeypatch.setattr(runner, "advance", scarce)
     with ThreadPoolExecutor(2) as pool, pytest.raises(InvalidInputError, match="fewer --seeds"):
-        run(small(together=False), tmp_path, "cpu", pool, 2)
+        advance_all(small(together=False), tmp_path, Workers(pool, 2, "cpu"))
 
 
 def test_seeds_are_added_to_those_of_an_earlier_run():
     few, rest, all_seeds = (
-        [(g, advance(g, begin(g), "cpu")) for g in plan(("se",), ("EI",), ("CSF",), n, 12, "paper", together=False,
-                                                        first_seed=first)]
-        for first, n in ((0, 1), (1, 2), (0, 3))
-    )  # fmt: skip
+        [(g, advance(g, begin(g), "cpu")) for g in plan(("se",), ("EI",), ("CSF",), seeds, 12, "paper", together=False)]
+        for seeds in (range(1), range(1, 3), range(3))
+    )
     assert len({group.name for group, _ in (*few, *rest, *all_seeds)}) == 3
     added, whole = distances([*rest, *few], "se"), distances(all_seeds, "se")
     np.testing.assert_array_equal(added["CSF", "EI"], whole["CSF", "EI"])
@@ -160,16 +168,16 @@ def test_seeds_are_added_to_those_of_an_earlier_run():
 
 def test_a_study_goes_on_to_a_larger_budget(tmp_path):
     with ThreadPoolExecutor(1) as pool:
-        assert run(small(n_max=14), tmp_path, "cpu", pool, 1)
+        assert advance_all(small(n_max=14), tmp_path, Workers(pool, 1, "cpu"))
         longer = small(n_max=18)
-        assert run(longer, tmp_path, "cpu", pool, 1)
+        assert advance_all(longer, tmp_path, Workers(pool, 1, "cpu"))
     whole = advance(longer[0], begin(longer[0]), "cpu")
     np.testing.assert_array_equal(load(tmp_path / f"{longer[0].name}.npz")[1].X, whole.X)
 
 
 def test_a_time_limit_stops_with_what_there_is(tmp_path):
     with ThreadPoolExecutor(1) as pool:
-        assert not run(small(n_max=400), tmp_path, "cpu", pool, 1, time_limit_s=0.5)
+        assert not advance_all(small(n_max=400), tmp_path, Workers(pool, 1, "cpu"), time_limit_s=0.5)
     (path,) = tmp_path.glob("*.npz")
     assert 10 < load(path)[1].n < 400
 
@@ -177,7 +185,7 @@ def test_a_time_limit_stops_with_what_there_is(tmp_path):
 def test_progress_counts_evaluations_of_all_runs(tmp_path):
     seen = []
     with ThreadPoolExecutor(1) as pool:
-        run(small(n_max=13), tmp_path, "cpu", pool, 1, show=seen.append)
+        advance_all(small(n_max=13), tmp_path, Workers(pool, 1, "cpu"), show=seen.append)
     assert (seen[-1].done, seen[-1].total) == (4 * 13, 4 * 13)
     assert seen[-1].seconds_left == 0.0
 
@@ -236,7 +244,9 @@ def test_tables_and_figures_of_a_study_with_more_seeds_and_a_control(tmp_path):
 def test_an_unfinished_study_has_an_estimate_of_the_time_left(tmp_path):
     seen = []
     with ThreadPoolExecutor(1) as pool:
-        run(small(n_max=300), tmp_path, "cpu", pool, 1, time_limit_s=0.6, slice_s=0.2, show=seen.append)
+        advance_all(
+            small(n_max=300), tmp_path, Workers(pool, 1, "cpu"), time_limit_s=0.6, slice_s=0.2, show=seen.append
+        )
     assert any(math.isfinite(p.seconds_left) and p.seconds_left > 0.0 for p in seen)
 
 

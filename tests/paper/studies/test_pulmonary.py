@@ -12,7 +12,7 @@ from surefoot.paper.studies.pulmonary import coverage
 from surefoot.paper.studies.pulmonary.figures import draw, draw_coverage, result_of
 from surefoot.paper.studies.pulmonary.methods import METHODS, check_installed
 from surefoot.paper.studies.pulmonary.reference import load_reference, reference_case, run_any
-from surefoot.paper.studies.pulmonary.study import Case, Run, cases, load, patient, run_case
+from surefoot.paper.studies.pulmonary.study import Case, Record, cases, load, patient, run_case
 from surefoot.paper.studies.pulmonary.tables import PAPER, Group, groups_of, write_tables
 from surefoot.pulmonary import PARAMETER_BOX
 
@@ -22,7 +22,7 @@ LOW, HIGH = np.asarray(PARAMETER_BOX).T
 def run_of(loss):
     loss = np.asarray(loss, dtype=float)
     X = LOW + np.linspace(0.1, 0.9, len(loss))[:, None] * (HIGH - LOW)
-    return Run(X, loss, np.where(np.isnan(loss), "matching", ""))
+    return Record(X, loss, np.where(np.isnan(loss), "matching", ""))
 
 
 def test_a_fixed_realization_is_the_same_for_all_seeds_and_the_other_is_not():

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Self, overload
+from typing import Self, TypedDict, Unpack, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,6 +16,13 @@ from numpy.typing import ArrayLike, NDArray
 from surefoot.errors import InvalidInputError, shown
 
 Array = NDArray[np.float64]
+
+
+class Counts(TypedDict, total=False):
+    """Of minima on the box, where they are known."""
+
+    n_local_minima: int | None
+    n_global_minima: int | None
 
 
 @dataclass(frozen=True)
@@ -68,10 +75,9 @@ class Problem:
         *,
         name: str | None = None,
         abbreviation: str | None = None,
-        n_local_minima: int | None = None,
-        n_global_minima: int | None = None,
         minimizers: Sequence[Sequence[float]] = (),
         f_star: float | None = None,
+        **counts: Unpack[Counts],
     ) -> Self:
         """Make a problem of any vectorised callable; `bounds` are (low, high) pairs, one for each input."""
         name = name or getattr(function, "__name__", None) or type(function).__name__
@@ -86,10 +92,9 @@ class Problem:
             function=function,
             lower=tuple(pair[0] for pair in pairs),
             upper=tuple(pair[1] for pair in pairs),
-            n_local_minima=n_local_minima,
-            n_global_minima=n_global_minima,
             minimizers=tuple(tuple(x) for x in minimizers),
             f_star=f_star,
+            **counts,
         )
 
     @property

@@ -14,7 +14,7 @@ from surefoot.paper.solvers.counter import Counter
 def scatter_search(counter: Counter, seed: int) -> None:
     """Enhanced scatter search, with L-BFGS-B from promising members of the reference set."""
     try:
-        from pypesto import Objective, Problem
+        import pypesto
         from pypesto.optimize import ScipyOptimizer
         from pyscat import ESSOptimizer
     except ImportError as error:
@@ -22,7 +22,7 @@ def scatter_search(counter: Counter, seed: int) -> None:
             "expected pyscat for this solver; it is not installed; try pip install 'surefoot[studies]'"
         ) from error
 
-    problem = Problem(Objective(fun=counter), counter.lower, counter.upper)
+    problem = pypesto.Problem(pypesto.Objective(fun=counter), counter.lower, counter.upper)
     optimizer = ESSOptimizer(
         dim_refset=reference_set_size(counter.d), local_optimizer=ScipyOptimizer(), max_eval=counter.budget
     )

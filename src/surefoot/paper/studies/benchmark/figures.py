@@ -59,7 +59,7 @@ def draw_traces(distances: Distances, path: Path, first: int = 1, title: str = "
 
 def _trace(ax: Any, values: np.ndarray, first: int, colour: str, strong: bool) -> None:
     n_seeds, n = values.shape
-    x = np.unique(np.linspace(first, n, _POINTS).astype(int))  # a trace of steps needs no more, and an SVG stays small
+    x = np.unique(np.linspace(first, n, _POINTS).astype(int))  # a trace of steps needs no more
     shown = values[:, x - 1]
     mean = shown.mean(axis=0)
     ax.plot(x, mean, color=colour, lw=1.8 if strong else 1.1, zorder=3 if strong else 2)
@@ -107,5 +107,6 @@ def draw_labels(tests: Tests, path: Path) -> Path:
         plt.Rectangle((0, 0), 1, 1, color=_LABEL_COLOURS[code], label=name) for code, name in _LABEL_NAMES.items()
     ]
     handles.append(plt.Line2D([], [], ls="", marker="$1$", color="black", label="the paper's label, where it differs"))
-    fig.legend(handles=handles, loc="outside lower center", ncols=len(handles), frameon=False, fontsize=9)
+    n_columns = len(handles) if len(tests) > 2 else 1  # one or two panels are narrower than the legend
+    fig.legend(handles=handles, loc="outside lower center", ncols=n_columns, frameon=False, fontsize=9)
     return save_figure(fig, path)

@@ -56,13 +56,13 @@ def describe(done: Sequence[tuple[Group, State]]) -> str:
     """What was run, in a line."""
     groups = [group for group, _ in done]
     kernels = sorted({group.kernel for group in groups if group.kernel != NO_KERNEL}, reverse=True)
-    runs = [run for group in groups for run in group.runs]
+    members = [member for group in groups for member in group.members]
     evaluations = sorted({state.n for _, state in done})
     n = str(evaluations[0]) if len(evaluations) == 1 else f"{evaluations[0]} to {evaluations[-1]}"
     return (
-        f"{len(runs)} runs of {n} evaluations: search {groups[0].search}; kernels {', '.join(kernels)}; "
-        f"policies {', '.join(sorted({run.policy for run in runs}))}; "
-        f"{len({run.problem for run in runs})} problems; {len({run.seed for run in runs})} seeds."
+        f"{len(members)} runs of {n} evaluations: search {groups[0].search}; kernels {', '.join(kernels)}; "
+        f"policies {', '.join(sorted({m.policy for m in members}))}; "
+        f"{len({m.problem for m in members})} problems; {len({m.seed for m in members})} seeds."
     )
 
 

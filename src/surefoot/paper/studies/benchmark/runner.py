@@ -30,18 +30,18 @@ from surefoot.errors import InvalidInputError
 from surefoot.execute.pool import worker_pool
 from surefoot.gp.fit import FitState
 from surefoot.paper.resumable import save_whole
-from surefoot.paper.studies.benchmark.study import Group, Run, State, advance, begin
+from surefoot.paper.studies.benchmark.study import Group, Member, State, advance, begin
 
 SLICE_S = 60.0  # seconds between checkpoints of a group
 
 
 def save(group: Group, state: State, folder: Path) -> None:
     """Write a checkpoint, whole or not at all."""
-    fit = state.warmth.objective
+    fit, fields = state.warmth.objective, asdict(group)
     fitted = {} if fit is None else {"theta": fit.theta, "inv_hessian": fit.inv_hessian, "n_cold": fit.n_cold}
     save_whole(
         folder / f"{group.name}.npz",
-        group=json.dumps(asdict(group)),
+        group=json.dumps({"runs": fields.pop("members"), **fields}),
         X=state.X,
         y=state.y,
         seconds=state.seconds,
@@ -53,7 +53,8 @@ def load(path: Path) -> tuple[Group, State]:
     """Read a checkpoint."""
     with np.load(path) as data:
         fields = json.loads(str(data["group"]))
-        group = Group(**{**fields, "runs": tuple(Run(**run) for run in fields["runs"])})
+        members = tuple(Member(**member) for member in fields.pop("runs"))  # their name in the file
+        group = Group(**fields, members=members)
         fit = FitState(data["theta"], data["inv_hessian"], int(data["n_cold"])) if "theta" in data else None
         return group, State(data["X"], data["y"], Warmth(fit), float(data["seconds"]))
 
@@ -74,7 +75,7 @@ def resume(group: Group, folder: Path) -> State:
     found, state = load(path)
     if replace(found, n_max=group.n_max) != group:
         raise InvalidInputError(
-            f"expected {path} to hold the runs of this study; got {len(found.runs)} others; "
+            f"expected {path} to hold the runs of this study; got {len(found.members)} others; "
             "try another --out, or the options it was begun with"
         )
     return state
@@ -89,12 +90,19 @@ class Progress:
     seconds_left: float  # estimate, NaN while unknown
 
 
-def run(
+@dataclass(frozen=True)
+class Workers:
+    """Who advances groups, and on what."""
+
+    executor: Executor
+    n: int
+    device: str  # as backend.reference_on takes it
+
+
+def advance_all(
     groups: Sequence[Group],
     folder: Path,
-    device: str,
-    executor: Executor,
-    n_workers: int,
+    workers: Workers,
     *,
     time_limit_s: float = math.inf,
     slice_s: float = SLICE_S,
@@ -111,7 +119,8 @@ def run(
     states = {group: resume(group, folder) for group in groups}
     waiting = deque(group for group in groups if states[group].n < group.n_max)
     running: dict[Future[State | None], Group] = {}
-    total = sum(len(group.runs) * group.n_max for group in groups)
+    total = sum(len(group.members) * group.n_max for group in groups)
+    n_workers = workers.n
 
     def collect(finished: set[Future[State | None]]) -> None:
         nonlocal n_workers
@@ -121,8 +130,8 @@ def run(
             if state is None:
                 if alone:
                     raise InvalidInputError(
-                        f"expected memory for {len(group.runs)} runs of {states[group].n} evaluations on {device}; "
-                        "got too little; try fewer --seeds or --policy at a time"
+                        f"expected memory for {len(group.members)} runs of {states[group].n} evaluations on "
+                        f"{workers.device}; got too little; try fewer --seeds or --policy at a time"
                     )
                 n_workers = max(1, n_workers - 1)
                 waiting.append(group)
@@ -131,7 +140,7 @@ def run(
             save(group, state, folder)
             if states[group].n < group.n_max:
                 waiting.appendleft(group)  # finish what is begun
-        done = sum(len(group.runs) * min(states[group].n, group.n_max) for group in groups)
+        done = sum(len(group.members) * min(states[group].n, group.n_max) for group in groups)
         show(Progress(done, total, _left(groups, states, n_workers)))
 
     def left() -> float:
@@ -141,7 +150,9 @@ def run(
         while running or (waiting and left() > 0.0):
             while waiting and len(running) < n_workers and left() > 0.0:
                 group = waiting.popleft()
-                running[executor.submit(advance_slice, group, states[group], device, min(slice_s, left()))] = group
+                seconds = min(slice_s, left())
+                future = workers.executor.submit(advance_slice, group, states[group], workers.device, seconds)
+                running[future] = group
             collect(wait(running, return_when=FIRST_COMPLETED).done)
     except KeyboardInterrupt:
         collect(wait(running).done)

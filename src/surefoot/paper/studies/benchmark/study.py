@@ -1,8 +1,9 @@
 """The paper's benchmark [NH18, section 4]: problems x policies x seeds x kernels, advanced in lock-step.
 
-Runs      One run is (problem, policy, seed) under a kernel. All policies of a seed start from the same Latin hypercube:
-          the tests are paired. Everything else a run draws depends on problem, policy, seed and iteration alone.
-Groups    Runs that advance together: on a GPU all problems of one dimension with some policies, on a CPU the
+Members   A member is one optimization: (problem, policy, seed) under a kernel. All policies of a seed start from the
+          same Latin hypercube: the tests are paired. Everything else a member draws depends on problem, policy, seed
+          and iteration alone.
+Groups    Members that advance together: on a GPU all problems of one dimension with some policies, on a CPU the
           seeds of one problem and policy. `advance` is a pure function of a group and its state, so a
           study can stop anywhere, run on any executor, and go on to the same bits on the same kind of device.
 RND       asks no model: it is run once and stands in the tables of both kernels, as the paper's MES (SE only) does.
@@ -32,13 +33,13 @@ from surefoot.paper.labels.comparisons import Distances
 
 NO_KERNEL = "none"  # of runs that ask no model
 AGAIN = "ScaledEI again"  # ScaledEI with other search seeds from the same designs: the A/A control
-MAX_TOGETHER = 80  # runs of a group on a GPU: the study takes as long as its largest group
+MAX_TOGETHER = 80  # members of a group on a GPU: the study takes as long as its largest group
 _PROBLEMS = tuple(problem.abbreviation for problem in problems.ALL)
 _ORDER = (*PAPER_POLICIES, AGAIN, "alternate", "MES-R")  # fixed for ever: a policy's place enters its draws
 
 
 @dataclass(frozen=True, order=True)
-class Run:
+class Member:
     """One optimization."""
 
     policy: str
@@ -47,31 +48,31 @@ class Run:
 
     @property
     def number(self) -> int:
-        """The run's own number, whatever else the study holds: random draws derive from it."""
+        """A number of its own, whatever else the study holds: random draws derive from it."""
         policy = _ORDER.index(self.policy) if self.policy in _ORDER else len(_ORDER)
         return (_PROBLEMS.index(self.problem) * 64 + policy) * 65536 + self.seed
 
 
 @dataclass(frozen=True)
 class Group:
-    """Batch of one dimension and kernel that advance in lock-step, equal policies side by side."""
+    """Optimizations of one dimension and kernel that advance in lock-step, equal policies side by side."""
 
     kernel: str
     search: str
     n_max: int
-    runs: tuple[Run, ...]
+    members: tuple[Member, ...]
 
     @property
     def name(self) -> str:
         """Of its file."""
-        found = sorted({run.problem for run in self.runs}), sorted({run.policy.replace(" ", "-") for run in self.runs})
-        seeds = {run.seed for run in self.runs}
+        found = sorted({m.problem for m in self.members}), sorted({m.policy.replace(" ", "-") for m in self.members})
+        seeds = {m.seed for m in self.members}
         return "_".join([self.kernel, self.search, *("+".join(part) for part in found), f"{min(seeds)}-{max(seeds)}"])
 
     @property
     def d(self) -> int:
         """Inputs of its problems."""
-        return problems.get(self.runs[0].problem).d
+        return problems.get(self.members[0].problem).d
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,7 @@ class State:
 
     @property
     def n(self) -> int:
-        """Evaluations done in every run."""
+        """Evaluations done by every member."""
         return int(self.y.shape[1])
 
 
@@ -93,12 +94,11 @@ def plan(
     kernels: Sequence[str],
     policies: Sequence[str],
     names: Sequence[str],
-    n_seeds: int,
+    seeds: range,
     n_max: int,
     search: str,
     *,
     together: bool,
-    first_seed: int = 0,
 ) -> list[Group]:
     """The groups of a study, the longest first; together: all problems of one dimension (for a GPU)."""
     for kernel in kernels:
@@ -110,29 +110,28 @@ def plan(
         raise InvalidInputError(
             f"expected n_max above the initial design of 10 d points; got {n_max} for {', '.join(too_small)}; try 200"
         )
-    seeds = range(first_seed, first_seed + n_seeds)
     groups = []
     for d in sorted({p.d for p in found}, reverse=True):
         of_d = [p.abbreviation for p in found if p.d == d]
         for kernel in (*kernels, NO_KERNEL):
             wanted = [p for p in chosen if (p == "RND") == (kernel == NO_KERNEL)]
             wanted = [p for p in wanted if not (p.startswith("MES") and kernel != "se" and "se" in kernels)]
-            runs = sorted(Run(policy, name, seed) for policy in wanted for name in of_d for seed in seeds)
+            members = sorted(Member(policy, name, seed) for policy in wanted for name in of_d for seed in seeds)
             if kernel == NO_KERNEL:
-                parts = [runs]
+                parts = [members]
             elif together:
-                parts = [[r for r in runs if r.policy in some] for some in _shares(wanted, len(runs))]
+                parts = [[m for m in members if m.policy in some] for some in _shares(wanted, len(members))]
             else:
-                parts = [[r for r in runs if (r.problem, r.policy) == (n, p)] for p in wanted for n in of_d]
+                parts = [[m for m in members if (m.problem, m.policy) == (n, p)] for p in wanted for n in of_d]
             groups += [Group(kernel, search, n_max, tuple(part)) for part in parts if part]
     return groups
 
 
-def _shares(policies: Sequence[str], n_runs: int) -> list[Sequence[str]]:
-    """The policies in equal shares of at most MAX_TOGETHER runs; one policy is never divided."""
+def _shares(policies: Sequence[str], n_members: int) -> list[Sequence[str]]:
+    """The policies in equal shares of at most MAX_TOGETHER members; one policy is never divided."""
     if not policies:
         return []
-    n_shares = math.ceil(len(policies) / max(1, MAX_TOGETHER * len(policies) // n_runs))
+    n_shares = math.ceil(len(policies) / max(1, MAX_TOGETHER * len(policies) // n_members))
     return [policies[i::n_shares] for i in range(n_shares)]
 
 
@@ -146,8 +145,8 @@ def _settings(group: Group, seed: int = 0) -> Settings:
 def _evaluate(group: Group, x: np.ndarray) -> np.ndarray:
     """Values (R, ...) at x (R, ..., d) in the unit cube."""
     y = np.empty(x.shape[:-1])
-    for name in {run.problem for run in group.runs}:
-        rows = [r for r, run in enumerate(group.runs) if run.problem == name]
+    for name in {member.problem for member in group.members}:
+        rows = [r for r, member in enumerate(group.members) if member.problem == name]
         problem = problems.get(name)
         low, high = np.asarray(problem.lower), np.asarray(problem.upper)
         y[rows] = problem(low + x[rows] * (high - low))
@@ -157,26 +156,26 @@ def _evaluate(group: Group, x: np.ndarray) -> np.ndarray:
 def begin(group: Group) -> State:
     """The initial designs, evaluated."""
     space = Space.of([(0.0, 1.0)] * group.d)
-    designs = {run.seed: initial_design(space, _settings(group), run.seed) for run in group.runs}
-    X = np.stack([designs[run.seed] for run in group.runs])
+    designs = {seed: initial_design(space, _settings(group), seed) for seed in {m.seed for m in group.members}}
+    X = np.stack([designs[member.seed] for member in group.members])
     return State(X, _evaluate(group, X), Warmth(), 0.0)
 
 
 def advance(
     group: Group, state: State, device: str, seconds: float = np.inf, stop: Callable[[], bool] = lambda: False
 ) -> State:
-    """Go on until the end, or until so many seconds have passed or `stop` says so."""
+    """Go on until the end, or until so many seconds have passed or `stop` says so [NH18, Algorithm 1]."""
     space = Space.of([(0.0, 1.0)] * group.d)
     settings = _settings(group, seed=1)
     reference = reference_on(device)
-    names = tuple("ScaledEI" if run.policy == AGAIN else run.policy for run in group.runs)
-    no_points = np.zeros((len(group.runs), 0, group.d))
-    numbers = tuple(run.number for run in group.runs)
+    names = tuple("ScaledEI" if member.policy == AGAIN else member.policy for member in group.members)
+    no_points = np.zeros((len(group.members), 0, group.d))
+    numbers = tuple(member.number for member in group.members)
     begin_s = time.monotonic()
     while state.n < group.n_max and time.monotonic() - begin_s < seconds and not stop():
         step_s = time.monotonic()
-        runs = Batch(state.X, state.y, np.ones(state.y.shape, bool), no_points, numbers, policies=names)
-        found = suggest(space, runs, state.n, settings, state.warmth, reference)
+        batch = Batch(state.X, state.y, np.ones(state.y.shape, bool), no_points, numbers, policies=names)
+        found = suggest(space, batch, state.n, settings, state.warmth, reference)
         state = State(
             np.concatenate([state.X, found.x[:, None]], axis=1),
             np.concatenate([state.y, _evaluate(group, found.x)[:, None]], axis=1),
@@ -187,15 +186,15 @@ def advance(
 
 
 def distances(done: Sequence[tuple[Group, State]], kernel: str) -> Distances:
-    """What the tests and figures of one kernel need, cut to the shortest run; RND and MES from SE if need be."""
+    """What the tests and figures of one kernel need, cut to the shortest trace; RND and MES from SE if need be."""
     traces: dict[tuple[str, str], dict[int, np.ndarray]] = {}
-    own = {(run.problem, run.policy) for group, _ in done if group.kernel == kernel for run in group.runs}
+    own = {(m.problem, m.policy) for group, _ in done if group.kernel == kernel for m in group.members}
     for group, state in done:
-        for run, y in zip(group.runs, state.y, strict=True):
-            key = (run.problem, run.policy)
-            if group.kernel == kernel or (key not in own and run.policy in ("RND", "MES")):
+        for member, y in zip(group.members, state.y, strict=True):
+            key = (member.problem, member.policy)
+            if group.kernel == kernel or (key not in own and member.policy in ("RND", "MES")):
                 best = np.minimum.accumulate(y)
-                traces.setdefault(key, {})[run.seed] = problems.get(run.problem).log10_distance(best)
+                traces.setdefault(key, {})[member.seed] = problems.get(member.problem).log10_distance(best)
     found: dict[tuple[str, str], np.ndarray] = {}
     for key in sorted(traces, key=_paper_order):
         by_seed = traces[key]

@@ -33,7 +33,7 @@ def draw(rows: Sequence[Row], log10_target: float, path: Path) -> Path:
         plt.Rectangle((0, 0), 1, 1, color=_OTHERS, label="other libraries"),
         plt.Line2D([], [], ls="", marker="D", ms=5, color="black", label="expected running time, where runs missed"),
     ]
-    fig.legend(handles=handles, loc="outside upper center", ncols=3, frameon=False, fontsize=9)
+    fig.legend(handles=handles, loc="outside upper center", ncols=3 if columns > 1 else 2, frameon=False, fontsize=9)
     return save_figure(fig, path)
 
 

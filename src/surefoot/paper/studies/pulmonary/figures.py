@@ -19,7 +19,7 @@ from surefoot.paper.figures import save_figure
 from surefoot.paper.statistics import standard_error
 from surefoot.paper.studies.pulmonary.coverage import CoverageRow
 from surefoot.paper.studies.pulmonary.methods import METHODS, N_INIT
-from surefoot.paper.studies.pulmonary.study import Run
+from surefoot.paper.studies.pulmonary.study import Record
 from surefoot.paper.studies.pulmonary.tables import Group
 from surefoot.pulmonary import NOMINAL, PARAMETER_BOX
 
@@ -42,7 +42,7 @@ def draw(groups: Sequence[Group], folder: Path) -> list[Path]:
     return paths
 
 
-def result_of(run: Run) -> Result:
+def result_of(run: Record) -> Result:
     """A run as the result of an optimization, for its map of P(success): by expectation propagation.
 
     Label regression of 500 points that crowd round the optimum has stripes where all simulations run.

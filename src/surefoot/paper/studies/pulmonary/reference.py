@@ -48,11 +48,11 @@ def run_reference(case: Case, folder: Path) -> Path:
         )
     recorder.n_evals = case.n_evals
     while recorder.left > 0:
-        start = (recorder.run().best(len(recorder.X)) - low) / (high - low)
+        start = (recorder.record().best(len(recorder.X)) - low) / (high - low)
         around = start + 0.003 * np.vstack([np.zeros(3), np.eye(3)])
         with contextlib.suppress(StopIteration, RuntimeError):
             fmin(value, start, xtol=1e-7, ftol=1e-9, initial_simplex=around, disp=False)
-    run = recorder.run()
+    run = recorder.record()
     n = len(run.X)
     document = {"x": run.best(n).tolist(), "loss": float(run.trace[-1]), "n_evals": n, "n_failed": run.failed(n)}
     write_whole(path, json.dumps(document))

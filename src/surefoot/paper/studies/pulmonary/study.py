@@ -51,7 +51,7 @@ class Case:
 
 
 @dataclass(frozen=True)
-class Run:
+class Record:
     """What one run evaluated, in order."""
 
     X: np.ndarray  # (n, 3)
@@ -112,9 +112,9 @@ class Recorder:
         self.kind.append("")
         return value
 
-    def run(self) -> Run:
+    def record(self) -> Record:
         """Everything recorded."""
-        return Run(np.asarray(self.X), np.asarray(self.loss), np.asarray(self.kind))
+        return Record(np.asarray(self.X), np.asarray(self.loss), np.asarray(self.kind))
 
 
 def cases(methods: Sequence[str], variants: Sequence[str], noises: Sequence[str], n_seeds: int, n: int) -> list[Case]:
@@ -145,12 +145,12 @@ def run_case(case: Case, folder: Path) -> Path:
     data = patient(case.variant, case.noise, case.seed)
     recorder = Recorder(Objective(Loss(data), Settings().with_variant(case.variant)), case.n_evals)
     METHODS[case.method].minimize(recorder, list(PARAMETER_BOX), case.n_evals, case.seed)
-    run = recorder.run()
+    run = recorder.record()
     save_whole(path, X=run.X, loss=run.loss, kind=run.kind, seconds=time.perf_counter() - start)
     return path
 
 
-def load(case: Case, folder: Path) -> Run:
+def load(case: Case, folder: Path) -> Record:
     """The run of a case that has been done."""
     with np.load(folder / case.file_name) as data:
-        return Run(data["X"], data["loss"], data["kind"])
+        return Record(data["X"], data["loss"], data["kind"])

@@ -13,7 +13,7 @@ from surefoot.inference.result import NAMES
 from surefoot.paper.statistics import standard_error
 from surefoot.paper.studies.pulmonary.methods import METHODS
 from surefoot.paper.studies.pulmonary.reference import N_REFERENCE, load_reference
-from surefoot.paper.studies.pulmonary.study import TRUTH, Case, Run, load
+from surefoot.paper.studies.pulmonary.study import TRUTH, Case, Record, load
 
 # [NH18, Table 5]: mean and standard error over 15 designs
 PAPER = {
@@ -31,7 +31,7 @@ class Group:
     method: str
     variant: str
     noise: str
-    runs: tuple[Run, ...]
+    runs: tuple[Record, ...]
     best: float | None  # the least loss of these data that anything found; None if every seed has its own data
 
     @property
@@ -54,7 +54,7 @@ class Group:
 
 def groups_of(todo: Sequence[Case], folder: Path, n_reference: int = N_REFERENCE) -> list[Group]:
     """The runs that are there, by method, variant and noise."""
-    found: dict[tuple[str, str, str], list[Run]] = {}
+    found: dict[tuple[str, str, str], list[Record]] = {}
     for case in todo:
         if (folder / case.file_name).exists():
             found.setdefault((case.method, case.variant, case.noise), []).append(load(case, folder))
