@@ -61,9 +61,7 @@ def benchmark(
     """
     from surefoot.acquisition.registry import PAPER_POLICIES
     from surefoot.backend import reference_on
-    from surefoot.errors import InvalidInputError, UnknownNameError
     from surefoot.optimize.plots import pyplot
-    from surefoot.optimize.settings import SEARCHES
     from surefoot.problems import ALL
     from surefoot.studies import benchmark as study
     from surefoot.studies import benchmark_runner as runner
@@ -73,15 +71,7 @@ def benchmark(
     if only_tables:
         _write_tables(runner.load_all(raw), out, console)
         return
-    if search not in SEARCHES:
-        raise UnknownNameError(f"expected a search, one of {', '.join(SEARCHES)}; got {search!r}; try paper")
-    if not time_limit > 0.0:
-        raise InvalidInputError(f"expected a time limit of more than 0 minutes; got {time_limit}; try 60")
-    if tables and policies and "ScaledEI" not in policies:
-        raise InvalidInputError(
-            f"expected ScaledEI among the policies: the tables compare others with it; got {', '.join(policies)}; "
-            "try --policy ScaledEI as well, or --no-tables"
-        )
+    _check(search, time_limit, policies if tables else [])
     if tables:
         pyplot()  # if it is missing: complain now, not after the runs
     reference_on(device)  # complain now, not in every worker
@@ -108,6 +98,22 @@ def benchmark(
         _write_tables([(group, runner.resume(group, raw)) for group in groups], out, console)
     if not finished:
         raise typer.Exit(3)
+
+
+def _check(search: str, time_limit: float, compared: list[str]) -> None:
+    """Complain now, not after the runs; compared: the policies of the tables, if any are named."""
+    from surefoot.errors import InvalidInputError, UnknownNameError
+    from surefoot.optimize.settings import SEARCHES
+
+    if search not in SEARCHES:
+        raise UnknownNameError(f"expected a search, one of {', '.join(SEARCHES)}; got {search!r}; try paper")
+    if not time_limit > 0.0:
+        raise InvalidInputError(f"expected a time limit of more than 0 minutes; got {time_limit}; try 60")
+    if compared and "ScaledEI" not in compared:
+        raise InvalidInputError(
+            f"expected ScaledEI among the policies: the tables compare others with it; got {', '.join(compared)}; "
+            "try --policy ScaledEI as well, or --no-tables"
+        )
 
 
 def _write_tables(done: list[Any], out: Path, console: Console) -> None:
