@@ -137,9 +137,8 @@ def _executor(dask: str, workers: int, n_groups: int, on_gpu: bool) -> Iterator[
         return
     from surefoot.runs.cluster import connect
 
-    client, executor, n_workers = connect(dask)
-    with client:
-        yield executor, n_workers
+    with connect(dask) as cluster:
+        yield cluster, cluster.n_threads
 
 
 @contextmanager

@@ -55,19 +55,19 @@ def in_parallel(
             for future in done:
                 _raise_if_broken(future)
                 evaluation = _collect(future, running[future])
-                optimizer._record(evaluation)
+                optimizer.record(evaluation)
                 del running[future]
                 report(evaluation)
     except WorkersLostError as error:
         for future, x in running.items():  # nobody knows which evaluation killed them
             if not _has_ended(future):
                 reason = f"{described(error.__cause__ or error)} (the worker was lost)"
-                optimizer._record(Evaluation(x, math.nan, "transient", reason))
+                optimizer.record(Evaluation(x, math.nan, "transient", reason))
         raise
     finally:
         for future, x in running.items():  # stopping: keep what has ended, call off what has not begun
-            if not future.cancel() and _has_ended(future) and optimizer._awaits(x):
-                optimizer._record(_collect(future, x))
+            if not future.cancel() and _has_ended(future) and optimizer.awaits(x):
+                optimizer.record(_collect(future, x))
 
 
 def _is_deaf(executor: Executor) -> bool:
