@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from surefoot.execute.match import last_match
-from surefoot.runs.objective import STDOUT, ValueSource
+from surefoot.runs.evaluator import STDOUT, ValueSource
 
 _MOST_BYTES = 64 * 2**20  # of stdout, from its end, and of a JSON file
 _MATCH_AT_LEAST_S, _MATCH_AT_MOST_S = 5.0, 30.0  # for a regular expression, whatever time is left
