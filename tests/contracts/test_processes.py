@@ -23,7 +23,6 @@ INSIDE_OTHERS = {
     "integrations/optuna.py": "Optuna: attributes of a trial are set through its storage",
     "runs/claims.py": "Optuna: trials are claimed in its storage",
     "runs/ends.py": "Optuna: a trial ends in one transaction",
-    "runs/heart.py": "Optuna: a thread gives its session back",
     "pulmonary/jit.py": "Numba: the stamp of its cache",
     "backend.py": "PyTorch: kernels are compiled",
 }

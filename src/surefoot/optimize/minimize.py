@@ -202,12 +202,13 @@ def _carrying_the_result(optimizer: Optimizer) -> Iterator[None]:
 
 def _carries(error: BaseException, result: Result) -> bool:
     """Whether the exception could be given the result: not if it has one of its own, or takes none."""
+    carrier: Any = error
     try:
-        if getattr(error, "result", None) is not None:
+        if getattr(carrier, "result", None) is not None:
             return False
-        error.result = result  # type: ignore[attr-defined]
-        error.add_note(f"surefoot: the {result.nfev} evaluations so far are in this exception's attribute `result`")
-        return error.result is result  # type: ignore[attr-defined]
+        carrier.result = result
+        carrier.add_note(f"surefoot: the {result.nfev} evaluations so far are in this exception's attribute `result`")
+        return carrier.result is result
     except Exception:
         return False
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, cast
 
 from optuna import create_trial
 from optuna.storages import RDBStorage
+from optuna.storages._cached_storage import _CachedStorage
 from optuna.storages._rdb import models
 from optuna.storages._rdb.storage import _create_scoped_session
 from optuna.study import Study
@@ -23,8 +24,9 @@ from surefoot.integrations.optuna_space import Distributions
 Point = Mapping[str, Any]
 
 
-def _backend(study: Study) -> RDBStorage:
-    return study._storage._backend  # type: ignore[attr-defined,no-any-return]  # behind Optuna's cache
+def backend_of(study: Study) -> RDBStorage:
+    """The database of a study, behind Optuna's cache."""
+    return cast(_CachedStorage, study._storage)._backend
 
 
 def waiting(point: Point, attributes: Mapping[str, Any]) -> FrozenTrial:
@@ -50,7 +52,7 @@ class Ending:
 
 def end_trial(study: Study, trial_id: int, ending: Ending, queue: FrozenTrial | None = None) -> bool:
     """End a trial that has not ended, and queue the one that takes its place; False if it has: nothing is written."""
-    backend = _backend(study)
+    backend = backend_of(study)
     with _create_scoped_session(backend.scoped_session) as session:
         # the study first: whoever creates a trial locks it, and two orders of locks would block each other
         models.StudyModel.find_or_raise_by_id(study._study_id, session, for_update=queue is not None)

@@ -10,6 +10,7 @@ from contextlib import suppress
 from types import TracebackType
 
 from surefoot.runs.claims import Claims
+from surefoot.runs.ends import backend_of
 
 _AGAIN_S = 1.0  # after a storage that did not answer
 
@@ -42,4 +43,4 @@ class Heart:
             except Exception:  # the main thread meets the same error, and reports it
                 pause = min(_AGAIN_S, self._claims.heartbeat_s)
         with suppress(Exception):  # the storage may be closed
-            self._claims.study._storage._backend.remove_session()  # type: ignore[attr-defined]
+            backend_of(self._claims.study).remove_session()
