@@ -27,7 +27,6 @@ KNOWN = {
     "inference/posterior.py: _summary",
     "inference/synthesize.py: add_noise",
     "numerics/quasi_newton.py: minimize_box",
-    "optimize/parallel.py: in_parallel",
     "problems/record.py: from_callable",
     "pulmonary/kernels/admittance.py: tree_admittance",
     "pulmonary/kernels/beat.py: run_beat",

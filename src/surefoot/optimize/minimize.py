@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import inspect
 import os
 import warnings
@@ -22,7 +23,7 @@ from surefoot.errors import (
 )
 from surefoot.execute.isolate import isolated
 from surefoot.optimize.checks import as_integer, as_truth, has
-from surefoot.optimize.evaluate import Guard, evaluate
+from surefoot.optimize.evaluate import Guard, evaluate, exception_classes
 from surefoot.optimize.history import Evaluation, History, history_of
 from surefoot.optimize.hopeless import check_max_failures, stop_if_hopeless
 from surefoot.optimize.keywords import check_keywords
@@ -103,7 +104,7 @@ def minimize(
     n_evals = as_integer("n_evals", n_evals, 1, 100)
     _check_callables(fun, callback, executor)
     n_workers = None if n_workers is None else as_integer("n_workers", n_workers, 1, 2)
-    guard = Guard(timeout, isolate, memory_limit_mb, retry_on, n_retries)  # type: ignore[arg-type]
+    guard = Guard(timeout, isolate, memory_limit_mb, exception_classes(retry_on), n_retries)
     max_failures = check_max_failures(max_failures)
     optimizer = Optimizer(
         space,
@@ -128,15 +129,16 @@ def minimize(
 
     bar = Progress(n_evals, shown=as_truth("progress", progress))
     with isolated(fun, guard) as fun, _carrying_the_result(optimizer), bar:
+        evaluate_at = functools.partial(evaluate, fun, space, guard=guard)
         try:
             if executor is None:
                 while len(optimizer.history) < n_evals:
                     x = queue.pop(0) if queue else space.validate(optimizer.ask())
-                    evaluation = evaluate(fun, space, x, guard)
+                    evaluation = evaluate_at(x)
                     optimizer.record(evaluation)
                     report(evaluation)
             else:
-                in_parallel(fun, optimizer, queue, n_evals, executor, n_workers, guard, report)
+                in_parallel(evaluate_at, optimizer, queue, n_evals, executor, n_workers, report)
             message = _finished(optimizer, n_evals, n_given)
         except StopIteration:
             message = "stopped by the callback"
