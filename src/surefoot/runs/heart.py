@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import threading
 from contextlib import suppress
-from types import TracebackType
 
 from surefoot.runs.claims import Claims
 from surefoot.runs.ends import backend_of
@@ -27,9 +26,7 @@ class Heart:
         self._thread.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._stopped.set()
         self._thread.join(timeout=2.0)  # it may be waiting for the storage; it is a daemon
 
