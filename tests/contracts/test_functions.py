@@ -18,15 +18,10 @@ KEYWORDS = {"optimize/minimize.py: minimize"}
 
 # what was there before; this list may only become shorter
 KNOWN = {
-    "engine/model.py: _fit_warped",
-    "engine/model.py: _fit_at",
-    "gp/fit.py: _cold",
-    "gp/fit.py: fit",
     "inference/infer.py: infer",
     "inference/posterior.py: sample_posterior",
     "inference/posterior.py: _summary",
     "inference/synthesize.py: add_noise",
-    "numerics/quasi_newton.py: minimize_box",
     "problems/record.py: from_callable",
     "pulmonary/kernels/admittance.py: tree_admittance",
     "pulmonary/kernels/beat.py: run_beat",

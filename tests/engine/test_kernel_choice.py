@@ -34,7 +34,7 @@ def points(R: int) -> np.ndarray:
 def step(X: np.ndarray, y: np.ndarray, warmth: Warmth | None = None, run_ids: tuple[int, ...] = (), **settings):
     R, n, d = X.shape
     runs = Batch(X, y, np.ones((R, n), dtype=bool), np.zeros((R, 0, d)), run_ids or tuple(range(R)))
-    return suggest(Space.of(SQUARE), runs, n, Settings(seed=1, n_init=n, **settings), warmth or Warmth())
+    return suggest(Space.of(SQUARE), runs, n, Settings(seed=1, n_init=n, **settings).spec, warmth or Warmth())
 
 
 @pytest.mark.parametrize(("function", "name"), [(valley, "se"), (folded, "matern52")])

@@ -102,8 +102,8 @@ def benchmark(
 
 def _check(search: str, time_limit: float, compared: list[str]) -> None:
     """Complain now, not after the runs; compared: the policies of the tables, if any are named."""
+    from surefoot.engine.searches import SEARCHES
     from surefoot.errors import InvalidInputError, UnknownNameError
-    from surefoot.optimize.settings import SEARCHES
 
     if search not in SEARCHES:
         raise UnknownNameError(f"expected a search, one of {', '.join(SEARCHES)}; got {search!r}; try paper")

@@ -19,10 +19,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from surefoot.backend import engine, to_host
-from surefoot.gp.fit import N_RANDOM_STARTS, fit
+from surefoot.gp.hyperparameters import N_RANDOM_STARTS, fit
 from surefoot.gp.kernels import get_kernel
 from surefoot.gp.likelihood import make_data
-from surefoot.gp.posterior import Posterior, condition, moments
+from surefoot.gp.posterior import Posterior, condition
+from surefoot.gp.regression import Regression
 from surefoot.numerics.designs import generator
 from surefoot.pulmonary import Settings
 from surefoot.pulmonary.arrays import Floats
@@ -84,7 +85,7 @@ class Emulator:
 
     def predict(self, x: Floats) -> tuple[Floats, Floats]:
         """Mean and variance (k, m) of the components at inputs x (m, 2 + trees)."""
-        mu, sd = moments(self.processes, np.broadcast_to(x, (self.scale.size, *x.shape)))
+        mu, sd = self.processes.moments(np.broadcast_to(x, (self.scale.size, *x.shape)))
         nugget = to_host(self.processes.lam * self.processes.s2)[:, None]
         variance = self.scale[:, None] ** 2 * (to_host(sd) ** 2 + nugget)
         return (_plane(x) @ self.trend).T + self.scale[:, None] * to_host(mu), variance
@@ -123,6 +124,6 @@ def fit_emulator(
     kernel = get_kernel("se")
     uniforms = generator(seed, 0, len(simulated)).random((k, N_RANDOM_STARTS, x.shape[1] + 1))
     with engine(len(simulated)):
-        theta = fit(data, kernel, estimate_noise=True, uniforms=uniforms).theta
+        theta = fit(Regression(data, kernel, estimate_noise=True), uniforms).theta
         processes = condition(data, theta, kernel)
     return Emulator(features, centre, basis, trend, scale, processes, (measured - centre) @ basis)

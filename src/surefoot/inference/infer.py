@@ -27,7 +27,6 @@ import numpy as np
 import surefoot
 from surefoot.backend import engine, to_host
 from surefoot.errors import InvalidInputError, SurefootError
-from surefoot.gp.posterior import moments
 from surefoot.inference.loss import Loss
 from surefoot.inference.objective import Objective, as_losses, best_of, settings_for, vector_of
 from surefoot.inference.posterior import Pool, sample_posterior
@@ -227,13 +226,13 @@ def _success(found: Result, pool: Pool, low: Floats, high: Floats) -> Callable[[
     if history.ok.all():
         return None
     model = make_result(found.space, history, replace(found.settings, failures="ep"), 1.0, "").model.fitted
-    if model.failures is None or model.link is None:
+    if model.success is None:
         return None
-    failures, link = model.failures, model.link
+    success = model.success
 
     def probability(units: Floats) -> Floats:
         with engine(len(history)):
-            return np.asarray(np.exp(to_host(link(*moments(failures, units[None]))[0])[0]))
+            return np.asarray(to_host(success.probability(units[None]))[0])
 
     return probability
 

@@ -128,7 +128,7 @@ class SurefootSampler(BaseSampler):
         n_init = default_n_init(len(search_space)) if self._n_init is None else self._n_init
         space, runs = runs_of(trials, me, search_space, sign, self._learn_from_all)
         number = me - sum(FORGOTTEN in t.user_attrs and t.number < me for t in trials)  # the design begins anew
-        suggestion = suggest(space, runs, number, replace(self._settings, n_init=n_init), warmth_of(trials))
+        suggestion = suggest(space, runs, number, replace(self._settings, n_init=n_init).spec, warmth_of(trials))
         return dict(zip(space.names, space.decode(suggestion.x[0]), strict=True)), suggestion.warmth
 
     def sample_independent(

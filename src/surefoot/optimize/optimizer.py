@@ -154,7 +154,7 @@ class Optimizer:
         with self._lock:
             state = self._state
             number = len(state.history) + len(state.pending)
-            suggestion = suggest(self.space, self._runs(state), number, self.settings, state.warmth)
+            suggestion = suggest(self.space, self._runs(state), number, self.settings.spec, state.warmth)
             if "jitter" in suggestion.status[0]:  # before the point is pending: the warning may be made an error
                 warnings.warn(
                     "the correlation matrix was singular and its diagonal was raised: points very close together, "

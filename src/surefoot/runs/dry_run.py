@@ -22,7 +22,7 @@ def check(problem: Problem, place: str) -> Iterator[str]:
     for name, distribution in problem.parameters.items():
         yield f"parameter   {name}: {distribution}"
     space = engine_space(problem.parameters)
-    first = space.decode(initial_design(space, problem.settings, 0)[0])
+    first = space.decode(initial_design(space, problem.settings.spec, 0)[0])
     x = {name: from_engine(d, value) for (name, d), value in zip(problem.parameters.items(), first, strict=True)}
     if problem.evaluator.python:
         _load(problem)

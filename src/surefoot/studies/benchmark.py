@@ -22,11 +22,12 @@ from surefoot import problems
 from surefoot.acquisition.registry import PAPER_POLICIES, check_policy
 from surefoot.backend import reference_on
 from surefoot.engine.batch import Batch
+from surefoot.engine.searches import PAPER_MODEL
 from surefoot.engine.suggest import initial_design, suggest
 from surefoot.engine.warmth import Warmth
 from surefoot.errors import InvalidInputError
 from surefoot.gp.kernels import get_kernel
-from surefoot.optimize.settings import PAPER_MODEL, Settings
+from surefoot.optimize.settings import Settings
 from surefoot.optimize.space import Space
 from surefoot.studies.statistics import Distances
 
@@ -157,7 +158,7 @@ def _evaluate(group: Group, x: np.ndarray) -> np.ndarray:
 def begin(group: Group) -> State:
     """The initial designs, evaluated."""
     space = Space.of([(0.0, 1.0)] * group.d)
-    designs = {run.seed: initial_design(space, _settings(group), run.seed) for run in group.runs}
+    designs = {run.seed: initial_design(space, _settings(group).spec, run.seed) for run in group.runs}
     X = np.stack([designs[run.seed] for run in group.runs])
     return State(X, _evaluate(group, X), Warmth(), 0.0)
 
@@ -167,7 +168,7 @@ def advance(
 ) -> State:
     """Go on until the end, or until so many seconds have passed or `stop` says so."""
     space = Space.of([(0.0, 1.0)] * group.d)
-    settings = _settings(group, seed=1)
+    spec = _settings(group, seed=1).spec
     reference = reference_on(device)
     names = tuple("ScaledEI" if run.policy == AGAIN else run.policy for run in group.runs)
     no_points = np.zeros((len(group.runs), 0, group.d))
@@ -176,7 +177,7 @@ def advance(
     while state.n < group.n_max and time.monotonic() - begin_s < seconds and not stop():
         step_s = time.monotonic()
         runs = Batch(state.X, state.y, np.ones(state.y.shape, bool), no_points, numbers, policies=names)
-        found = suggest(space, runs, state.n, settings, state.warmth, reference)
+        found = suggest(space, runs, state.n, spec, state.warmth, reference)
         state = State(
             np.concatenate([state.X, found.x[:, None]], axis=1),
             np.concatenate([state.y, _evaluate(group, found.x)[:, None]], axis=1),

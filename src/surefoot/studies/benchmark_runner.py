@@ -28,7 +28,7 @@ from surefoot import backend
 from surefoot.engine.warmth import Warmth
 from surefoot.errors import InvalidInputError
 from surefoot.execute.pool import worker_pool
-from surefoot.gp.fit import FitState
+from surefoot.gp.hyperparameters import FitState
 from surefoot.studies.benchmark import Group, Run, State, advance, begin
 from surefoot.studies.resumable import save_whole
 
@@ -54,7 +54,10 @@ def load(path: Path) -> tuple[Group, State]:
     with np.load(path) as data:
         fields = json.loads(str(data["group"]))
         group = Group(**{**fields, "runs": tuple(Run(**run) for run in fields["runs"])})
-        fit = FitState(data["theta"], data["inv_hessian"], int(data["n_cold"])) if "theta" in data else None
+        fit = None
+        if "theta" in data:
+            n_cold = np.broadcast_to(data["n_cold"], len(data["theta"]))  # one number in older checkpoints
+            fit = FitState(data["theta"], data["inv_hessian"], tuple(n_cold.tolist()))
         return group, State(data["X"], data["y"], Warmth(fit), float(data["seconds"]))
 
 

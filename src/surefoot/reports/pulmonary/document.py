@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from surefoot import __version__
+from surefoot.engine.searches import PAPER_MODEL
 from surefoot.inference.result import Inference
 from surefoot.inference.signals import WORDS
 from surefoot.optimize.history import History
 from surefoot.optimize.result import make_result
-from surefoot.optimize.settings import PAPER_MODEL, Settings
+from surefoot.optimize.settings import Settings
 from surefoot.optimize.space import Space
 from surefoot.pulmonary import NOMINAL, Network
 from surefoot.reports.numbers import duration, fixed, percent
