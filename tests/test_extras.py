@@ -13,7 +13,7 @@ import pytest
 
 PYPROJECT = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"]
 STUDIES = ("optuna", "sqlalchemy", "alembic")
-ALL = (*STUDIES, "typer", "rich", "matplotlib", "pydantic")
+ALL = (*STUDIES, "typer", "rich", "matplotlib", "jinja2", "markupsafe", "pydantic")
 
 
 def run(code: str, *hidden: str) -> subprocess.CompletedProcess[str]:
@@ -66,6 +66,14 @@ def test_a_command_on_studies_asks_for_the_extra_run(name: str) -> None:
     assert done.returncode == 2
     assert done.stderr.startswith("error: expected Optuna")
     assert "pip install 'surefoot[run]'" in " ".join(done.stderr.split())
+
+
+@pytest.mark.parametrize("hidden", ["matplotlib", "jinja2", "markupsafe"])
+def test_a_report_asks_for_the_extra_plots(hidden: str, tmp_path: Path) -> None:
+    code = "import surefoot\nfrom surefoot import *\nresult = minimize(lambda x: x[0] ** 2, [(-1, 1)], n_evals=3)\n"
+    code += f"try:\n    write_report(result, {str(tmp_path / 'r.html')!r})"
+    done = run(f"{code}\nexcept surefoot.errors.MissingExtraError as error:\n    print(error)", hidden)
+    assert "try pip install 'surefoot[plots]'" in done.stdout, done.stderr
 
 
 def test_the_sampler_asks_for_the_extra_run() -> None:

@@ -116,7 +116,7 @@ def test_anything_in_a_problem_is_understood_or_refused(tmp_path, seed):
                 refused(error)
                 continue
         n_understood += 1
-        if problem.objective.command:
+        if problem.evaluator.command:
             x = {name: from_engine(d, v) for (name, d), v in zip(problem.parameters.items(), point, strict=True)}
             try:
                 assert evaluate_trial(problem, i, x).evaluation.status == "failed"  # it leaves no file with a value

@@ -1,6 +1,5 @@
 """`surefoot pulmonary synthesize` and `surefoot pulmonary infer`: a patient's data, made and explained."""
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,19 +8,13 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from surefoot.cli.pulmonary import FL, FS, SETTINGS, VARIANT, XI, app, load_settings
+from surefoot.cli.options import FL, FS, N_CORES, Seed, SettingsFile, SignalNames, Variant, Xi
+from surefoot.cli.pulmonary import app, load_settings
 
 if TYPE_CHECKING:
     from surefoot.inference.result import Inference
 
 DISCLAIMER = "Research software, not a medical device: not for diagnosis or treatment."
-SIGNALS = Annotated[
-    str,
-    typer.Option(
-        "--signals", metavar="NAMES", help="Only these, by comma: p_MPA,q_MPA (pressure or flow, and vessel)."
-    ),
-]
-SEED = Annotated[int, typer.Option(min=0, metavar="N", help="Seed of the random numbers.")]
 
 
 @app.command()
@@ -29,19 +22,19 @@ def synthesize(
     out: Annotated[Path, typer.Argument(metavar="PATIENT.CSV", help="File to write.")],
     f_L: FL = 2.6e5,
     f_S: FS = 5.0e4,
-    xi: XI = 2.76,
+    xi: Xi = 2.76,
     snr: Annotated[float, typer.Option(metavar="DB", help="Signal to noise, dB.")] = 10.0,
     resolution_mmhg: Annotated[
         float, typer.Option(min=0.0, metavar="SD", help="Least noise of a pressure, mmHg.")
     ] = 0.1,
     resolution_mls: Annotated[float, typer.Option(min=0.0, metavar="SD", help="Least noise of a flow, ml/s.")] = 1.0,
-    signals: SIGNALS = "",
+    signals: SignalNames = "",
     samples: Annotated[int, typer.Option(min=4, metavar="N", help="Samples per beat.")] = 256,
     hide_noise: Annotated[bool, typer.Option("--hide-noise", help="Leave the noise levels out of the file.")] = False,
     hide_truth: Annotated[bool, typer.Option("--hide-truth", help="Leave the parameters out of the file.")] = False,
-    variant: VARIANT = None,
-    settings: SETTINGS = None,
-    seed: SEED = 0,
+    variant: Variant = None,
+    settings: SettingsFile = None,
+    seed: Seed = 0,
 ) -> None:
     """Make the data of a synthetic patient: a simulation with noise.
 
@@ -99,10 +92,10 @@ def infer(
     period: Annotated[
         float | None, typer.Option(min=0.05, metavar="S", help="Length of a beat, s; default: the file's.")
     ] = None,
-    signals: SIGNALS = "",
+    signals: SignalNames = "",
     level: Annotated[float, typer.Option(min=0.01, max=0.999, metavar="P", help="Probability of the intervals.")] = 0.9,
     posterior: Annotated[bool, typer.Option(help="Sample the posterior (intervals), or stop at the best fit.")] = True,
-    workers: Annotated[int, typer.Option(min=1, metavar="N", help="Simulations at a time.")] = os.cpu_count() or 1,
+    workers: Annotated[int, typer.Option(min=1, metavar="N", help="Simulations at a time.")] = N_CORES,
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="JSON of the result; default: beside the data.")
     ] = None,
@@ -110,9 +103,9 @@ def infer(
         Path | None, typer.Option(metavar="FOLDER", help="Draw posterior, fit and trace into this folder.")
     ] = None,
     report: Annotated[Path | None, typer.Option(metavar="FILE", help="Write an HTML report to this file.")] = None,
-    variant: VARIANT = None,
-    settings: SETTINGS = None,
-    seed: SEED = 0,
+    variant: Variant = None,
+    settings: SettingsFile = None,
+    seed: Seed = 0,
 ) -> None:
     """Infer stiffness and rarefaction from pressure and flow.
 

@@ -21,7 +21,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from surefoot.execute.messages import Messages, framed
 from surefoot.execute.outcome import (
@@ -108,12 +108,12 @@ def load(spec: str, here: str) -> Function:
         found.loader.exec_module(module)
     else:
         module = importlib.import_module(place)
-    function = getattr(module, name, None)
+    function: Any = getattr(module, name, None)
     if function is None:
         raise NoFunctionError(f"no {name!r} in {place}")
     if not callable(function):
         raise NoFunctionError(f"{name!r} in {place} is of type {type(function).__name__}")
-    return function  # type: ignore[no-any-return]
+    return cast(Function, function)
 
 
 def limit_memory(added_mb: float | None) -> None:

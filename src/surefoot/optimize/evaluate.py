@@ -57,14 +57,6 @@ class Guard:
                 )
             object.__setattr__(self, field, float(number))
         object.__setattr__(self, "n_retries", as_integer("n_retries", self.n_retries, 0, 2))
-        several = listed(self.retry_on)
-        kinds: tuple[Any, ...] = (self.retry_on,) if several is None else tuple(several)
-        if not all(is_a(kind, type) and issubclass(kind, BaseException) for kind in kinds):
-            raise InvalidInputError(
-                "expected retry_on as an exception class or a tuple of them; "
-                f"got {shown(self.retry_on)}; try (OSError,)"
-            )
-        object.__setattr__(self, "retry_on", kinds)
 
     @property
     def in_process(self) -> bool:
@@ -75,6 +67,17 @@ class Guard:
         """Whether the failure is one of those to be tried again."""
         names = {f"{kind.__module__}.{kind.__qualname__}" for kind in self.retry_on}
         return outcome.machine or bool(names & set(outcome.exception_names))
+
+
+def exception_classes(given: Any) -> tuple[type[BaseException], ...]:
+    """The exceptions that a user names: one, or several."""
+    several = listed(given)
+    kinds: tuple[Any, ...] = (given,) if several is None else tuple(several)
+    if not all(is_a(kind, type) and issubclass(kind, BaseException) for kind in kinds):
+        raise InvalidInputError(
+            f"expected retry_on as an exception class or a tuple of them; got {shown(given)}; try (OSError,)"
+        )
+    return kinds
 
 
 def as_float(value: Any) -> float:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import inspect
 import os
 import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from typing import Any
-
-import numpy as np
 
 from surefoot.errors import (
     InvalidInputError,
@@ -23,14 +22,14 @@ from surefoot.errors import (
     shown,
 )
 from surefoot.execute.isolate import isolated
-from surefoot.optimize.checks import as_integer, as_truth, has, plain_number
-from surefoot.optimize.evaluate import Guard, evaluate
+from surefoot.optimize.checks import as_integer, as_truth, has
+from surefoot.optimize.evaluate import Guard, evaluate, exception_classes
 from surefoot.optimize.history import Evaluation, History, history_of
+from surefoot.optimize.hopeless import check_max_failures, stop_if_hopeless
 from surefoot.optimize.keywords import check_keywords
 from surefoot.optimize.optimizer import Optimizer
 from surefoot.optimize.parallel import in_parallel
 from surefoot.optimize.progress import Progress
-from surefoot.optimize.reasons import summary
 from surefoot.optimize.result import Result
 from surefoot.optimize.settings import Settings
 from surefoot.optimize.space import Space
@@ -105,7 +104,7 @@ def minimize(
     n_evals = as_integer("n_evals", n_evals, 1, 100)
     _check_callables(fun, callback, executor)
     n_workers = None if n_workers is None else as_integer("n_workers", n_workers, 1, 2)
-    guard = Guard(timeout, isolate, memory_limit_mb, retry_on, n_retries)  # type: ignore[arg-type]
+    guard = Guard(timeout, isolate, memory_limit_mb, exception_classes(retry_on), n_retries)
     max_failures = check_max_failures(max_failures)
     optimizer = Optimizer(
         space,
@@ -130,15 +129,16 @@ def minimize(
 
     bar = Progress(n_evals, shown=as_truth("progress", progress))
     with isolated(fun, guard) as fun, _carrying_the_result(optimizer), bar:
+        evaluate_at = functools.partial(evaluate, fun, space, guard=guard)
         try:
             if executor is None:
                 while len(optimizer.history) < n_evals:
                     x = queue.pop(0) if queue else space.validate(optimizer.ask())
-                    evaluation = evaluate(fun, space, x, guard)
-                    optimizer._record(evaluation)
+                    evaluation = evaluate_at(x)
+                    optimizer.record(evaluation)
                     report(evaluation)
             else:
-                in_parallel(fun, optimizer, queue, n_evals, executor, n_workers, guard, report)
+                in_parallel(evaluate_at, optimizer, queue, n_evals, executor, n_workers, report)
             message = _finished(optimizer, n_evals, n_given)
         except StopIteration:
             message = "stopped by the callback"
@@ -204,12 +204,13 @@ def _carrying_the_result(optimizer: Optimizer) -> Iterator[None]:
 
 def _carries(error: BaseException, result: Result) -> bool:
     """Whether the exception could be given the result: not if it has one of its own, or takes none."""
+    carrier: Any = error
     try:
-        if getattr(error, "result", None) is not None:
+        if getattr(carrier, "result", None) is not None:
             return False
-        error.result = result  # type: ignore[attr-defined]
-        error.add_note(f"surefoot: the {result.nfev} evaluations so far are in this exception's attribute `result`")
-        return error.result is result  # type: ignore[attr-defined]
+        carrier.result = result
+        carrier.add_note(f"surefoot: the {result.nfev} evaluations so far are in this exception's attribute `result`")
+        return carrier.result is result
     except Exception:
         return False
 
@@ -218,41 +219,5 @@ def _given_points(optimizer: Optimizer, x0: Any, y0: Any) -> list[Any]:
     """Tell the points of x0 whose values are known; return the others."""
     if y0 is None:
         return optimizer.space.points(x0)
-    optimizer._record(*history_of(optimizer.space, x0, y0).evaluations)
+    optimizer.record(*history_of(optimizer.space, x0, y0).evaluations)
     return []
-
-
-def check_max_failures(limit: Any) -> int | float | None:
-    """The limit as None, a count of at least 1 or a share in (0, 1]; an error if it is none of them."""
-    number = plain_number(limit)
-    is_count, is_share = isinstance(number, int) and number >= 1, isinstance(number, float) and 0.0 < number <= 1.0
-    if not (limit is None or is_count or is_share):
-        raise InvalidInputError(
-            "expected max_failures as a count (int), a share in (0, 1] (float) or None; "
-            f"got {shown(limit)}; try 50 or 0.9"
-        )
-    return number
-
-
-PYTHON_HINT = "other bounds, x0 at a point that works, or max_failures=None"
-
-
-def stop_if_hopeless(result: Result, limit: int | float | None, hint: str = PYTHON_HINT) -> None:
-    """Raise TooManyFailuresError when the failures exceed the limit; `hint` is what to try, in the user's words."""
-    ok = result.history.ok
-    if limit is None or len(ok) == 0 or ok[-1]:
-        return
-    if isinstance(limit, int):
-        hopeless = len(ok) >= limit and not ok[-limit:].any()
-        what = f"the last {limit} evaluations all failed"
-    else:
-        hopeless = len(ok) > result.settings.n_init and float(np.mean(~ok)) >= limit
-        what = f"{int((~ok).sum())} of {len(ok)} evaluations failed"
-    if not hopeless:
-        return
-    common = summary(e.reason for e in result.history.evaluations if not e.ok)
-    raise TooManyFailuresError(
-        f"expected some evaluations to succeed; got failures: {what}, of {len(ok)} tried, {int(ok.sum())} succeeded; "
-        f"most often: {common}; try {hint}",
-        result,
-    )

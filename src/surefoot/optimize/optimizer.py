@@ -115,7 +115,7 @@ class Optimizer:
                 f"{history.direction}; try maximize={history.direction == 'maximize'}, or "
                 f"dataclasses.replace(history, direction={self.direction!r}) if only its label is wrong"
             )
-        self._record(*(replace(e, x=self.space.validate(e.x)) for e in history.evaluations))
+        self.record(*(replace(e, x=self.space.validate(e.x)) for e in history.evaluations))
         told = replace(self._state.history, warmth=history.warmth)
         self._state = replace(self._state, history=told, warmth=history.warmth)
 
@@ -202,12 +202,12 @@ class Optimizer:
                     f"expected a number as the value at {shown(self.space.to_user(point))}; got {shown(value)} "
                     f"({described(error)}); try tell_failure(x, reason) for an evaluation that failed"
                 ) from None
-        self._record(*evaluations)
+        self.record(*evaluations)
 
     def tell_failure(self, x: Any, reason: str = "failed", *, duration_s: float = math.nan) -> None:
         """Report that the evaluation at x failed; it is not proposed again, and where it failed is learned."""
         duration = _checked_duration(duration_s)
-        self._record(Evaluation(self.space.validate(x), math.nan, "failed", as_reason(reason), duration))
+        self.record(Evaluation(self.space.validate(x), math.nan, "failed", as_reason(reason), duration))
 
     def mark_pending(self, x: Any) -> None:
         """Say that x is being evaluated although it was not asked for; it is not proposed meanwhile."""
@@ -220,11 +220,11 @@ class Optimizer:
         with self._lock:
             self._state = replace(self._state, pending=())
 
-    def _awaits(self, values: tuple[Value, ...]) -> bool:
+    def awaits(self, values: tuple[Value, ...]) -> bool:
         """Whether a valid point is pending."""
         return any(pending == values for pending, _ in self._state.pending)
 
-    def _record(self, *evaluations: Evaluation) -> None:
+    def record(self, *evaluations: Evaluation) -> None:
         """Keep evaluations of valid points, in the user's sign: all of them, or (interrupted) none."""
         told = [(replace(e, y=self._sign * e.y), self.space.encode(e.x)) for e in evaluations]
         with self._lock:

@@ -10,7 +10,6 @@ from typing import Any
 
 from surefoot.errors import InvalidInputError, SpaceExhaustedError, WorkersLostError, described, shown
 from surefoot.optimize.checks import is_a
-from surefoot.optimize.evaluate import Guard, evaluate
 from surefoot.optimize.history import Evaluation
 from surefoot.optimize.optimizer import Optimizer
 
@@ -19,13 +18,12 @@ _LOOK_S = 2.0  # between two looks at whether the executor is still there
 
 
 def in_parallel(
-    fun: Callable[[Any], Any],
+    evaluate_at: Callable[[Point], Evaluation],
     optimizer: Optimizer,
     queue: list[Point],
     n_evals: int,
     executor: Executor,
     n_workers: int | None,
-    guard: Guard,
     report: Callable[[Evaluation], None],
 ) -> None:
     """Keep n_workers evaluations under way; each end is told at once and replaced by a new suggestion."""
@@ -37,7 +35,7 @@ def in_parallel(
             while lost is None and len(running) < n_workers and len(optimizer.history) + len(running) < n_evals:
                 try:
                     x = _next(optimizer, queue)
-                    running[_submitted(executor, fun, optimizer, x, guard)] = x
+                    running[_submitted(executor, evaluate_at, x)] = x
                 except SpaceExhaustedError:
                     if not running:
                         raise
@@ -55,19 +53,19 @@ def in_parallel(
             for future in done:
                 _raise_if_broken(future)
                 evaluation = _collect(future, running[future])
-                optimizer._record(evaluation)
+                optimizer.record(evaluation)
                 del running[future]
                 report(evaluation)
     except WorkersLostError as error:
         for future, x in running.items():  # nobody knows which evaluation killed them
             if not _has_ended(future):
                 reason = f"{described(error.__cause__ or error)} (the worker was lost)"
-                optimizer._record(Evaluation(x, math.nan, "transient", reason))
+                optimizer.record(Evaluation(x, math.nan, "transient", reason))
         raise
     finally:
         for future, x in running.items():  # stopping: keep what has ended, call off what has not begun
-            if not future.cancel() and _has_ended(future) and optimizer._awaits(x):
-                optimizer._record(_collect(future, x))
+            if not future.cancel() and _has_ended(future) and optimizer.awaits(x):
+                optimizer.record(_collect(future, x))
 
 
 def _is_deaf(executor: Executor) -> bool:
@@ -87,12 +85,10 @@ def _next(optimizer: Optimizer, queue: list[Point]) -> Point:
     return queue.pop(0)
 
 
-def _submitted(
-    executor: Executor, fun: Callable[[Any], Any], optimizer: Optimizer, x: Point, guard: Guard
-) -> Future[Evaluation]:
+def _submitted(executor: Executor, evaluate_at: Callable[[Point], Evaluation], x: Point) -> Future[Evaluation]:
     """An evaluation under way; whatever an executor raises instead means that it takes no more work."""
     try:
-        future = executor.submit(evaluate, fun, optimizer.space, x, guard)
+        future = executor.submit(evaluate_at, x)
     except Exception as error:
         raise WorkersLostError(
             f"expected an executor that takes work; got {described(error)}; try one that stays open until "

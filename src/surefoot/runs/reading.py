@@ -6,20 +6,15 @@ import json
 import math
 import os
 import re
-import signal
 import stat
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
-from surefoot.runs import match
-from surefoot.runs.match import NO_MATCH
-from surefoot.runs.objective import STDOUT, ValueSource
+from surefoot.execute.match import last_match
+from surefoot.runs.evaluator import STDOUT, ValueSource
 
 _MOST_BYTES = 64 * 2**20  # of stdout, from its end, and of a JSON file
 _MATCH_AT_LEAST_S, _MATCH_AT_MOST_S = 5.0, 30.0  # for a regular expression, whatever time is left
-_MATCHER = str(Path(match.__file__).resolve())
 _FORTRAN = re.compile(r"([+-]?(?:\d+\.\d*|\.\d+))(?:[dDqQ]|(?=[+-]\d{3}$))([+-]?\d+)")
 
 
@@ -61,16 +56,7 @@ def _last_match(expression: str, path: Path, limit_s: float) -> str:
         size = 0
     if not size:
         raise ValueError("no value: nothing on stdout")
-    first = max(0, size - _MOST_BYTES)
-    command = [sys.executable, "-I", "-S", _MATCHER, expression, str(path), str(first), str(limit_s)]
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    if done.returncode == -signal.SIGALRM:
-        raise ValueError(f"no value: {expression!r} had not been matched against stdout after {limit_s:g} s")
-    if done.returncode == NO_MATCH:
-        raise ValueError(f"no value: nothing in stdout matches {expression!r}")
-    if done.returncode:
-        raise ValueError(f"no value: {expression!r} could not be matched against stdout (status {done.returncode})")
-    return done.stdout.decode(errors="replace")
+    return last_match(expression, path, max(0, size - _MOST_BYTES), limit_s)
 
 
 def _from_json(path: Path, source: ValueSource) -> float:

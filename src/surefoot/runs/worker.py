@@ -29,7 +29,7 @@ from surefoot.errors import (
     encodable,
 )
 from surefoot.integrations.optuna_history import OUTPUT, REASON, TRANSIENT, is_void, result_of
-from surefoot.optimize.minimize import stop_if_hopeless
+from surefoot.optimize.hopeless import stop_if_hopeless
 from surefoot.optimize.result import Result
 from surefoot.runs import evaluation, rescue
 from surefoot.runs.claims import Claims
