@@ -10,7 +10,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from surefoot.inference.result import NAMES, Inference, Interval
+from surefoot.calibration.result import Interval
+from surefoot.inference.result import NAMES, Inference
 from surefoot.pulmonary import NOMINAL
 from surefoot.reports.numbers import fixed, percent
 from surefoot.reports.page import Html
