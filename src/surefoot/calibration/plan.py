@@ -29,7 +29,7 @@ class Plan:
     warp: str = "none"  # the root of the loss is minimized, which needs none
     prior: str = "none"
     seed: int = 0
-    posterior: bool = True  # sample it too: some 20 simulations per parameter
+    posterior: bool = True  # sample it too: about 15 simulations, and 12 per parameter
     level: float = 0.9  # of its intervals
 
     def __post_init__(self) -> None:
