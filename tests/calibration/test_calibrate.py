@@ -9,7 +9,7 @@ import pytest
 
 import surefoot
 from surefoot import Integer
-from surefoot.calibration import Calibration, Signal, calibrate
+from surefoot.calibration import Calibration, Signal, Stepped, calibrate
 from surefoot.calibration.plots import save_plots
 from surefoot.errors import InvalidInputError, SurefootError, UnknownNameError
 from surefoot.optimize.history import History
@@ -152,6 +152,7 @@ def test_a_simulator_that_never_runs_again_at_its_best_is_an_error():
     [
         ({"n": Integer(1, 5)}, LINE, {}, "expected real parameters"),
         ([(1.0, 1.0)], LINE, {}, "low < high"),
+        ([Stepped(0.0, 1.0, features=np.cos, reach=0.1)], LINE, {}, "features of x0 as finite numbers"),
         ([(0.0, 1.0)], [], {}, "at least one signal"),
         ([(0.0, 1.0)], [LINE, LINE], {}, "a name of its own"),
         ([(0.0, 1.0)], 3, {}, "at least one signal"),

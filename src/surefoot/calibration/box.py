@@ -9,6 +9,7 @@ Shapes    units (..., d) in the unit cube; u (G,) and values (G,) of one paramet
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -55,7 +56,18 @@ class Box:
                 "expected real parameters with low < high, at most one of them Stepped; "
                 f"got {shown(parameters)}; try (0.0, 1.0) or Real(0.1, 10.0, log=True) for each"
             )
-        return cls(space.names, found, space.named)
+        box = cls(space.names, found, space.named)
+        box._check_features()
+        return box
+
+    def _check_features(self) -> None:
+        u = np.array([0.0, 0.5, 1.0])
+        found = self.features_at(u)
+        if self.step is not None and not (found.shape == (3, found.size // 3) and np.isfinite(found).all()):
+            raise InvalidInputError(
+                f"expected features of {self.names[self.step]} as finite numbers, one row for each value; "
+                f"got shape {found.shape} for 3 values; try a function of an array (G,) that returns (G, F)"
+            )
 
     @property
     def d(self) -> int:
@@ -90,7 +102,10 @@ class Box:
     def column(self, i: int, u: Floats) -> Floats:
         """Values of parameter i at u in the unit interval."""
         p = self.parameters[i]
-        value = p.low * (p.high / p.low) ** u if p.log else p.low + u * (p.high - p.low)
+        if p.log:
+            value = np.exp((1.0 - u) * math.log(p.low) + u * math.log(p.high))
+        else:
+            value = p.low + u * (p.high - p.low)
         return np.clip(value, p.low, p.high)
 
     def values(self, units: Floats) -> Floats:

@@ -24,6 +24,7 @@ from surefoot.calibration.posterior import Draws, Success, n_one_round, sample_p
 from surefoot.calibration.progress import PosteriorBar
 from surefoot.calibration.region import Pool
 from surefoot.calibration.result import Calibration, Posterior
+from surefoot.calibration.sampler import emcee
 from surefoot.calibration.signals import Measured, as_signals
 from surefoot.calibration.success import learn_success
 from surefoot.errors import InvalidInputError, SurefootError, shown
@@ -64,6 +65,8 @@ def calibrate(
         raise InvalidInputError(f"expected a function; got {shown(simulate)}; try calibrate(simulate, ...)")
     plan = (plan or Plan()).with_keywords(asked, "calibration.calibrate")
     loss = Loss(as_signals(data), plan.loss)
+    if plan.posterior:
+        emcee()  # if it is missing: complain now, not after the simulations
     task = _Task(RootLoss(simulate, loss), Box.of(parameters), plan, executor, progress)
     found = _optimize(task, history_path)
     best = _least(found.history.evaluations)
@@ -189,8 +192,9 @@ def _success(task: _Task, found: Result, pool: Pool) -> Success | None:
     history, d = found.history, task.box.d
     units = [history.units(found.space)[history.seen], *(np.reshape(p, (-1, d)) for p in (pool.units, pool.failed))]
     failed = [~history.ok[history.seen], np.zeros(len(pool.units), bool), np.ones(len(pool.failed), bool)]
-    state = history.warmth.failures if history.warmth.failures_by == "ep" else None
-    return learn_success(np.concatenate(units), np.concatenate(failed), seed=task.plan.seed, state=state)
+    return learn_success(
+        np.concatenate(units), np.concatenate(failed), model="ep", seed=task.plan.seed, warmth=history.warmth
+    )
 
 
 def _best_fit(task: _Task, best: Evaluation, pool: Pool | None) -> tuple[tuple[float, ...], Floats]:

@@ -23,6 +23,17 @@ LogDensity = Callable[[Floats], Floats]
 """points (m, d) -> (m,), -inf where there is no probability."""
 
 
+def emcee() -> Any:
+    """The module, or an error that says how to get it."""
+    try:
+        import emcee as module
+    except ImportError as error:
+        raise MissingExtraError(
+            "expected emcee for the posterior; it is not installed; try pip install 'surefoot[calibration]'"
+        ) from error
+    return module
+
+
 def n_walkers(d: int) -> int:
     """Eight per parameter, and enough for the least of ensembles."""
     return max(16, 8 * d)
@@ -77,14 +88,9 @@ def sample(log_density: LogDensity, start: Floats, jumps: Jumps, n_wanted: float
 
     Runs until the chains are worth that many, or _MAX_STEPS. The first five autocorrelation times are dropped.
     """
-    try:
-        import emcee
-    except ImportError as error:
-        raise MissingExtraError(
-            "expected emcee for the posterior; it is not installed; try pip install 'surefoot[calibration]'"
-        ) from error
-    moves = [(emcee.moves.StretchMove(), 0.5), (emcee.moves.MHMove(jumps.propose), 0.5)]
-    sampler = emcee.EnsembleSampler(len(start), start.shape[1], log_density, vectorize=True, moves=moves)
+    module = emcee()
+    moves = [(module.moves.StretchMove(), 0.5), (module.moves.MHMove(jumps.propose), 0.5)]
+    sampler = module.EnsembleSampler(len(start), start.shape[1], log_density, vectorize=True, moves=moves)
     sampler.random_state = np.random.RandomState(rng.integers(2**31)).get_state()  # emcee takes the old kind only
     state, tau = start, np.inf
     while sampler.iteration < _MAX_STEPS:
