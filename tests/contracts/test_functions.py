@@ -18,10 +18,6 @@ KEYWORDS = {"optimize/minimize.py: minimize"}
 
 # what was there before; this list may only become shorter
 KNOWN = {
-    "inference/infer.py: infer",
-    "inference/posterior.py: sample_posterior",
-    "inference/posterior.py: _summary",
-    "inference/synthesize.py: add_noise",
     "pulmonary/kernels/admittance.py: tree_admittance",
     "pulmonary/kernels/beat.py: run_beat",
     "pulmonary/kernels/convolution.py: far_sums",
