@@ -15,7 +15,7 @@ import pytest
 
 from surefoot import Categorical, History, Integer, Optimizer, Real, Result, Space, minimize
 from surefoot.errors import SurefootError
-from surefoot.optimize.history import history_of
+from surefoot.optimize.outputs import history_of
 from surefoot.optimize.settings import Settings
 from tests.optimize._hostile import damaged_bytes, damaged_document, hostile
 
@@ -62,7 +62,20 @@ def _result() -> Result:
 
 
 SETTINGS = list(Settings.__dataclass_fields__)
-OWN = ["n_evals", "x0", "y0", "history", "maximize", "callback", "executor", "n_workers", "timeout", "isolate"]
+OWN = [
+    "n_evals",
+    "x0",
+    "y0",
+    "history",
+    "resume",
+    "objective",
+    "maximize",
+    "callback",
+    "executor",
+    "n_workers",
+    "timeout",
+    "isolate",
+]
 OWN += ["memory_limit_mb", "retry_on", "n_retries", "max_failures", "progress", "n_eval", "random_state"]
 
 

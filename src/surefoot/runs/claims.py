@@ -24,7 +24,7 @@ import math
 import time
 import traceback
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import optuna
@@ -47,7 +47,7 @@ from surefoot.integrations.optuna_history import (
     was_evaluated,
 )
 from surefoot.integrations.optuna_space import Distributions, engine_space, from_engine
-from surefoot.runs.ends import add_ended, end_trial, waiting
+from surefoot.runs.ends import End, Place, add_ended, end_trial, waiting
 from surefoot.runs.owners import Owner, is_same, myself, surely_dead
 from surefoot.runs.storage import reading
 
@@ -184,37 +184,33 @@ class Claims:
 
     def end(self, number: int, point: Mapping[str, Any], value: float | None, attributes: Mapping[str, Any]) -> str:
         """Report a result (a failure: no value); what became of it, for people, if its trial had been given up."""
-        state = TrialState.FAIL if value is None else TrialState.COMPLETE
+        told = End(TrialState.FAIL if value is None else TrialState.COMPLETE, attributes, value)
         trial_id = self.held.pop(number, None)
         self._fresh = False
         try:
-            if trial_id is not None and end_trial(self.study, trial_id, state, value=value, attributes=attributes):
+            if trial_id is not None and end_trial(self.study, trial_id, told):
                 return ""
         except Exception:
             if trial_id is not None:
                 self.held[number] = trial_id
             raise
-        return self._end_late(number, point, state, value, attributes)
+        return self._end_late(number, Place(point, self.parameters), told)
 
-    def _end_late(
-        self, number: int, point: Mapping[str, Any], state: TrialState, value: float | None, told: Mapping[str, Any]
-    ) -> str:
+    def _end_late(self, number: int, place: Place, told: End) -> str:
         while True:
             trials = {t.number: t for t in self.trials()}
             ours = [t for t in trials.values() if number in (t.number, t.user_attrs.get(LATE))]
-            if any(t.state.is_finished() and t.user_attrs.get(OUTPUT) == told[OUTPUT] for t in ours):
+            if any(t.state.is_finished() and t.user_attrs.get(OUTPUT) == told.attributes[OUTPUT] for t in ours):
                 return ""  # reported before a connection broke
             heir = _heir(trials, number)
             if heir is None or heir.state.is_finished():
                 break
-            attributes = told if heir.number == number else {**told, LATE: number}
-            if end_trial(self.study, heir._trial_id, state, value=value, attributes=attributes, point=point,
-                         distributions=self.parameters):  # fmt: skip
+            end = told if heir.number == number else _marked(told, {LATE: number})
+            if end_trial(self.study, heir._trial_id, end, place=place):
                 return f"trial {number} had been given up; its result came after all and counts as trial {heir.number}"
         has_result = heir is not None and was_evaluated(heir) and TRANSIENT not in heir.user_attrs
         mark = {} if heir is None or is_void(heir) else {REPEATED if has_result else INSTEAD: heir.number}
-        add_ended(self.study, state, value=value, attributes={**told, LATE: number, **mark}, point=point,
-                  distributions=self.parameters)  # fmt: skip
+        add_ended(self.study, _marked(told, {LATE: number, **mark}), place)
         counted = "kept, not counted: the point has been evaluated again" if has_result else "counts as another trial"
         return f"trial {number} had been given up; its result came after all and is {counted}"
 
@@ -233,8 +229,7 @@ class Claims:
         if point is not None:
             kept = {RETRY: trial.user_attrs[RETRY]} if RETRY in trial.user_attrs else {}
             queue = waiting(point, {**kept, **(attributes or {}), AGAIN: trial.number})
-        told = {VOID: encodable(why)}
-        return end_trial(self.study, trial._trial_id, TrialState.FAIL, attributes=told, queue=queue)
+        return end_trial(self.study, trial._trial_id, End(TrialState.FAIL, {VOID: encodable(why)}), queue=queue)
 
     def _point(self, trial: FrozenTrial) -> dict[str, Any] | None:
         space = engine_space(self.parameters)
@@ -285,7 +280,7 @@ class Claims:
             began = self.parameters.keys() <= trial.params.keys()  # else the point cannot have killed the worker
             if began and RETRY in trial.user_attrs:
                 why = f"lost: its worker died, as that of trial {trial.user_attrs[RETRY]} at the same point"
-                if end_trial(self.study, trial._trial_id, TrialState.FAIL, attributes={TRANSIENT: why}):
+                if end_trial(self.study, trial._trial_id, End(TrialState.FAIL, {TRANSIENT: why})):
                     done.append(f"trial {trial.number} lost its worker a second time; not tried again")
                 continue
             retry = {RETRY: trial.number} if began else None
@@ -293,6 +288,10 @@ class Claims:
                 again = "; queued again" if self._point(trial) is not None else ""  # it may not have had a point yet
                 done.append(f"trial {trial.number} lost its worker{again}")
         return done
+
+
+def _marked(end: End, marks: Mapping[str, Any]) -> End:
+    return replace(end, attributes={**end.attributes, **marks})
 
 
 def _heir(trials: Mapping[int, FrozenTrial], number: int) -> FrozenTrial | None:

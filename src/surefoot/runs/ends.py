@@ -7,6 +7,7 @@ counts and is queued again. So this file uses Optuna's own steps within one of i
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -32,20 +33,29 @@ def waiting(point: Point, attributes: Mapping[str, Any]) -> FrozenTrial:
     return create_trial(state=TrialState.WAITING, system_attrs=fixed, user_attrs=dict(attributes))
 
 
+@dataclass(frozen=True)
+class End:
+    """How a trial ended."""
+
+    state: TrialState
+    attributes: Mapping[str, Any]
+    value: float | None = None
+
+
+@dataclass(frozen=True)
+class Place:
+    """The point of a trial."""
+
+    point: Point
+    distributions: Distributions
+
+
 def end_trial(
-    study: Study,
-    trial_id: int,
-    state: TrialState,
-    *,
-    value: float | None = None,
-    attributes: Mapping[str, Any],
-    point: Point | None = None,
-    distributions: Distributions | None = None,
-    queue: FrozenTrial | None = None,
+    study: Study, trial_id: int, end: End, *, place: Place | None = None, queue: FrozenTrial | None = None
 ) -> bool:
     """End a trial that has not ended; False if it has, and then nothing is written.
 
-    point  its parameters, if it may not have them yet; `distributions` are theirs
+    place  its parameters, if it may not have them yet
     queue  the trial that takes its place
     """
     backend = _backend(study)
@@ -56,38 +66,31 @@ def end_trial(
         if trial.state.is_finished():
             return False
         known = {row.param_name for row in trial.params}
-        for name, given in (point or {}).items():
-            if distributions is not None and name not in known:
-                internal = distributions[name].to_internal_repr(given)
-                backend._set_trial_param_without_commit(session, trial_id, name, internal, distributions[name])
-        for key, text in attributes.items():
+        for name, given in place.point.items() if place is not None else ():
+            if place is not None and name not in known:
+                distribution = place.distributions[name]
+                internal = distribution.to_internal_repr(given)
+                backend._set_trial_param_without_commit(session, trial_id, name, internal, distribution)
+        for key, text in end.attributes.items():
             backend._set_trial_attr_without_commit(session, models.TrialUserAttributeModel, trial_id, key, text)
-        if value is not None:
-            backend._set_trial_value_without_commit(session, trial, 0, value)
+        if end.value is not None:
+            backend._set_trial_value_without_commit(session, trial, 0, end.value)
         now = datetime.now()
         trial.datetime_start = trial.datetime_start or now
         trial.datetime_complete = now
-        trial.state = state
+        trial.state = end.state
         if queue is not None:
             backend._get_prepared_new_trial(study._study_id, queue, session)
     return True
 
 
-def add_ended(
-    study: Study,
-    state: TrialState,
-    *,
-    value: float | None,
-    attributes: Mapping[str, Any],
-    point: Point,
-    distributions: Distributions,
-) -> None:
+def add_ended(study: Study, end: End, place: Place) -> None:
     """A trial of its own for a result whose trial ended before."""
     template = create_trial(
-        state=state,
-        value=value,
-        params=dict(point),
-        distributions=dict(distributions),
-        user_attrs=dict(attributes),
+        state=end.state,
+        value=end.value,
+        params=dict(place.point),
+        distributions=dict(place.distributions),
+        user_attrs=dict(end.attributes),
     )
     study._storage.create_new_trial(study._study_id, template_trial=template)
