@@ -229,7 +229,7 @@ def _document(tmp_path_factory: pytest.TempPathFactory) -> bytes:
         return p["a"] + p["n"]
 
     path = tmp_path_factory.mktemp("history") / "run.json"
-    minimize(fun, MIXED, n_evals=14, n_init=10).history.save(path)
+    minimize(fun, MIXED, n_evals=14, n_init=10).save(path)
     return path.read_bytes()
 
 
@@ -254,6 +254,8 @@ def check_files(document: bytes, first: int, n: int, path: Path) -> None:
         try:
             with answers():
                 check_file(path)
+            with answers():
+                Optimizer.load(path).ask()
         except BaseException as error:
             raise AssertionError(f"seed {seed}: {type(error).__name__}: {path.read_bytes()[:300]!r}") from error
 
