@@ -214,7 +214,11 @@ def saved(path: Path) -> dict[str, Any]:
 def test_the_document_says_everything_in_strict_json(tmp_path: Path) -> None:
     document = saved(tmp_path / "run.json")
     assert (document["format"], document["version"]) == ("surefoot", VERSION)
-    assert (document["direction"], document["objective"], document["outputs"]) == ("minimize", "mass", ["mass", "stress"])
+    assert (document["direction"], document["objective"], document["outputs"]) == (
+        "minimize",
+        "mass",
+        ["mass", "stress"],
+    )
     assert [p["kind"] for p in document["space"]["parameters"]] == ["real", "integer", "categorical", "real", "real"]
     assert (document["settings"]["seed"], document["settings"]["prior"]) == (3, "short-scales")
     assert (len(document["evaluations"]), len(document["pending"])) == (12, 2)

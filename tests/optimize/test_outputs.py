@@ -75,7 +75,7 @@ def test_a_wrong_dict_is_a_failure_that_lists_the_names(returned: dict, said: st
 def test_a_dict_without_the_objective_is_a_failure_that_lists_the_names() -> None:
     (evaluation,) = minimize(lambda x: {"a": 1.0, "b": 2.0}, SQUARE, n_evals=1, objective="mass").history.evaluations
     assert evaluation.reason == (
-        "expected the objective 'mass' among the outputs; got 2 outputs, a, b; try objective='a'"
+        "expected the objective 'mass' among the outputs; got 2 outputs, a, b; try 'a' as the objective"
     )
 
 
