@@ -135,6 +135,20 @@ def test_a_failure_keeps_what_was_known_and_how_far_it_came(isolate: str | None)
     assert history.outputs == ("value", "stress")
 
 
+def test_an_isolated_function_returns_names_of_any_length_and_what_is_no_number_is_named() -> None:
+    def fun(x) -> dict:
+        return {
+            "m" * 300 + "1": 1.0,
+            "m" * 300 + "2": 2.0,
+            "mass": np.float32(3.0),
+            **({"mesh": [1, 2]} if x[0] > 0 else {}),
+        }
+
+    history = minimize(fun, SQUARE, n_evals=6, n_init=6, objective="mass", isolate="process").history
+    assert {len(e.outputs) for e in history.evaluations if e.ok} == {3}
+    assert any("'mesh' is" in e.reason for e in history.evaluations)
+
+
 @pytest.mark.parametrize("progress", [1.5, -0.1, "60 %", None, math.inf])
 def test_a_progress_that_is_none_does_not_lose_the_failure(progress: object) -> None:
     def fun(x) -> float:
@@ -230,6 +244,11 @@ WRONG = {
 def test_inconsistent_outputs_are_rejected_with_a_three_part_message(fields: dict, rejects) -> None:
     with rejects():
         History((Evaluation((0.1, 0.2), 1.0, **fields),)).check()
+
+
+def test_an_output_that_does_not_exist_is_rejected_with_a_three_part_message(rejects) -> None:
+    with rejects():
+        minimize(beam, SQUARE, n_evals=2, objective="mass").history.output("strain")
 
 
 def test_evaluations_of_two_objectives_are_rejected_with_a_three_part_message(rejects) -> None:
