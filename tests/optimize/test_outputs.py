@@ -230,6 +230,14 @@ def test_a_history_of_another_objective_is_rejected_with_a_three_part_message(re
         Optimizer(SQUARE, history=history, objective="stress")
 
 
+def test_a_history_of_failures_alone_keeps_the_name_of_its_objective() -> None:
+    first = Optimizer(SQUARE, objective="mass")
+    first.tell_failure([0.1, 0.2])
+    opt = Optimizer(SQUARE, history=first.history)
+    opt.tell([0.3, 0.4], 1.0)
+    assert opt.history.outputs == ("mass",)
+
+
 WRONG = {
     "two values of the objective": {"further": {"value": 2.0}},
     "an output that is no number": {"further": {"mass": "light"}},

@@ -127,6 +127,8 @@ class Optimizer:
                 f"dataclasses.replace(history, direction={self.direction!r}) if only its label is wrong"
             )
         objective = self._objective_of(history)
+        if objective != VALUE:
+            self._state = replace(self._state, objective=objective)
         self._record(*(replace(renamed(e, objective), x=self.space.validate(e.x)) for e in history.evaluations))
         told = replace(self._state.history, warmth=history.warmth)
         self._state = replace(self._state, history=told, warmth=history.warmth)
