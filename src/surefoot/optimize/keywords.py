@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from surefoot.errors import UnknownNameError
 from surefoot.expect import nearest
@@ -32,9 +33,21 @@ _ELSEWHERE = {
     "retry_on": "retry catch",
     "n_retries": "retries max_retries",
     "failures": "failure_model on_failure",
-    "history": "resume checkpoint warm_start",
+    "resume": "checkpoint warm_start",
+    "history": "resume",
+    "objective": "metric objective_name output target",
 }
 _MEANT = {theirs: ours for ours, names in _ELSEWHERE.items() for theirs in names.split()}
+
+
+class _NotGiven:
+    """What stands in a signature where leaving a keyword out and giving its default are not the same."""
+
+    def __repr__(self) -> str:
+        return "default"
+
+
+NOT_GIVEN: Any = _NotGiven()
 
 
 def check_keywords(given: Iterable[str], known: Iterable[str], door: str) -> None:
