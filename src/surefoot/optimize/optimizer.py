@@ -7,7 +7,7 @@ import os
 import sys
 import threading
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Self, overload
 
@@ -324,11 +324,16 @@ class Optimizer:
             )
         maximize, settings = document.history.direction == "maximize", asdict(document.settings)
         new = cls(document.space, history=document.history, maximize=maximize, objective=document.objective, **settings)
-        for x in document.pending:
-            new.mark_pending(x)
-        if document.asked is not None:
-            new._state = replace(new._state, warmth=document.asked)
+        new.take_over(document.pending, document.asked)
         return new
+
+    def take_over(self, pending: Iterable[Any], warmth: Warmth | None) -> None:
+        """Go on for one that asked for these points and was not told: they are pending; `warmth` is its last ask's."""
+        for x in pending:
+            self.mark_pending(x)
+        if warmth is not None:
+            with self._lock:
+                self._state = replace(self._state, warmth=warmth)
 
     # --- looking
 
