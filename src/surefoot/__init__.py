@@ -14,6 +14,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from surefoot.acquisition.registry import register_policy
     from surefoot.errors import Failed
+    from surefoot.failures.registry import register_failure_model
+    from surefoot.gp.kernels import register_kernel
+    from surefoot.gp.registry import register_surrogate
     from surefoot.optimize.history import Evaluation, History
     from surefoot.optimize.minimize import minimize
     from surefoot.optimize.optimizer import Optimizer
@@ -34,7 +37,10 @@ _HOMES = {
     "Result": "surefoot.optimize.result",
     "Space": "surefoot.optimize.space",
     "minimize": "surefoot.optimize.minimize",
+    "register_failure_model": "surefoot.failures.registry",
+    "register_kernel": "surefoot.gp.kernels",
     "register_policy": "surefoot.acquisition.registry",
+    "register_surrogate": "surefoot.gp.registry",
     "write_report": "surefoot.reports.optimization",  # not among the imports above: lower layers import this module
 }
 
@@ -50,7 +56,10 @@ __all__ = [
     "Space",
     "__version__",
     "minimize",
+    "register_failure_model",
+    "register_kernel",
     "register_policy",
+    "register_surrogate",
     "write_report",
 ]
 

@@ -194,16 +194,16 @@ Condition = Callable[[Data, Array, Kernel, "Array | None"], Posterior]
 """(data, theta, kernel, start or None) -> the latent posterior."""
 
 
-def classifier(approximate: Approximation, condition: Condition, max_s2: float) -> FitLabels:
+def classifier(approximate: Approximation, condition: Condition, max_s2: float, kernel: Kernel = SE) -> FitLabels:
     """The failure model of an approximation."""
 
     def failure_model(
         labels: Data, uniforms: Array, state: FitState | None = None, n_history: int | None = None
     ) -> tuple[Posterior, Fit]:
         n = labels.X.shape[1] if n_history is None else n_history
-        evidence = Classification(approximate, labels, SE, max_s2, n)
+        evidence = Classification(approximate, labels, kernel, max_s2, n)
         found = fit(evidence, uniforms, state, EFFORT)
-        return condition(labels, found.theta, SE, evidence.recall.nearest(found.theta[:, None], None)), found
+        return condition(labels, found.theta, kernel, evidence.recall.nearest(found.theta[:, None], None)), found
 
     return failure_model
 

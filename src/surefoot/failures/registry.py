@@ -11,6 +11,7 @@ from surefoot.failures.classification import log_success as probit
 from surefoot.gp.hyperparameters import Fit, FitState
 from surefoot.gp.likelihood import Data
 from surefoot.gp.surrogate import Surrogate
+from surefoot.registry import add_new
 
 MAX_LABELS = 300  # above, labels that say nothing new are left out
 
@@ -53,3 +54,8 @@ FAILURE_MODELS = {
     )
 }
 NO_MODEL = ("impute", "ignore")  # baselines: the worst value seen in place of the missing one; nothing at all
+
+
+def register_failure_model(model: FailureModel) -> None:
+    """Make `failures=name` available."""
+    add_new(FAILURE_MODELS, model, FailureModel, "failure model")

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from surefoot.backend import Array, namespace, to_host
 from surefoot.errors import UnknownNameError
+from surefoot.registry import add_new
 
 _SQRT5 = math.sqrt(5.0)
 
@@ -68,6 +69,11 @@ MATERN52 = Kernel("matern52", _matern52, _matern52_and_slope, tail=5.0)  # (1 + 
 
 CONTEST = (SE, MATERN52)  # the kernels among which the likelihood chooses where none is asked for
 KERNELS = {kernel.name: kernel for kernel in CONTEST}
+
+
+def register_kernel(kernel: Kernel) -> None:
+    """Make `kernel=name` available. It does not join the contest of kernel="auto"."""
+    add_new(KERNELS, kernel, Kernel, "kernel")
 
 
 def per_run(kernels: Sequence[Kernel]) -> Kernel:

@@ -1,0 +1,29 @@
+"""How something new gets a name that settings know."""
+
+from __future__ import annotations
+
+from typing import Protocol, TypeVar
+
+from surefoot.errors import InvalidInputError, shown
+
+
+class Named(Protocol):
+    """Something with a name."""
+
+    @property
+    def name(self) -> str:
+        """As settings spell it."""
+
+
+T = TypeVar("T", bound=Named)
+
+
+def add_new(registry: dict[str, T], new: T, kind: type[T], what: str) -> None:
+    """Add it under its name, which must be free."""
+    if not isinstance(new, kind) or not isinstance(new.name, str) or not new.name.strip():
+        raise InvalidInputError(
+            f"expected a {kind.__name__} with a name; got {shown(new)}; try {kind.__name__}('mine', ...)"
+        )
+    if new.name in registry or new.name in ("auto", "none"):
+        raise InvalidInputError(f"expected a new {what}; got {new.name!r}, which is taken; try another name")
+    registry[new.name] = new
