@@ -1,4 +1,4 @@
-"""New kernels, failure models and surrogates get names; what cannot have one is told so. docs/extending.md adds some."""
+"""New kernels, failure models and surrogates get names; what cannot have one is told so (docs/extending.md)."""
 
 from dataclasses import replace
 
