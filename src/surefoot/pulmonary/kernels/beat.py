@@ -81,7 +81,7 @@ def run_beat(
 ) -> tuple[int, int, int]:
     """March `state` (in place) over one beat of inflow.size - 1 steps.
 
-    convolve False: the very first beat, which has no history. Returns (status, slot or tree, step).
+    convolve False: the very first beat, which has no history. Returns (status, slot of the trouble, step).
     """
     flow = _stencil(state.A, state.q)
     past = begin_past(state.history, kernels.transform)
