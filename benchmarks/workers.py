@@ -104,7 +104,7 @@ def main() -> None:
     load = os.getloadavg()[0]  # of other work
     n_workers = options.workers
     with tempfile.TemporaryDirectory() as place, cluster(n_workers) as address:
-        client, executor, _ = connect(address)
+        executor = connect(address)
         folder = Path(place)
         run(make(folder, "BRA", n_workers, 999), workers=n_workers, executor=executor, reporter=Clock())  # to warm up
         clock = Clock()
@@ -126,7 +126,7 @@ def main() -> None:
             p = wilcoxon(logs[:, 0], logs[:, 1], alternative="greater").pvalue
             medians = np.median(logs, axis=0)
             lines.append(f"| {name} | {medians[0]:.2f} | {medians[1]:.2f} | {p:.2f} |")
-        client.close()
+        executor.shutdown()
     command = f"python -m benchmarks.workers --seeds {options.seeds} --n {options.n}"
     text = "\n".join([
         f"# {n_workers} workers against one",

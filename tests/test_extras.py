@@ -13,7 +13,7 @@ import pytest
 
 PYPROJECT = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"]
 STUDIES = ("optuna", "sqlalchemy", "alembic")
-ALL = (*STUDIES, "typer", "rich", "matplotlib", "pydantic")
+ALL = (*STUDIES, "typer", "rich", "matplotlib", "jinja2", "markupsafe", "pydantic")
 
 
 def run(code: str, *hidden: str) -> subprocess.CompletedProcess[str]:
@@ -68,6 +68,14 @@ def test_a_command_on_studies_asks_for_the_extra_run(name: str) -> None:
     assert "pip install 'surefoot[run]'" in " ".join(done.stderr.split())
 
 
+@pytest.mark.parametrize("hidden", ["matplotlib", "jinja2", "markupsafe"])
+def test_a_report_asks_for_the_extra_plots(hidden: str, tmp_path: Path) -> None:
+    code = "import surefoot\nfrom surefoot import *\nresult = minimize(lambda x: x[0] ** 2, [(-1, 1)], n_evals=3)\n"
+    code += f"try:\n    write_report(result, {str(tmp_path / 'r.html')!r})"
+    done = run(f"{code}\nexcept surefoot.errors.MissingExtraError as error:\n    print(error)", hidden)
+    assert "try pip install 'surefoot[plots]'" in done.stdout, done.stderr
+
+
 def test_the_sampler_asks_for_the_extra_run() -> None:
     code = "from surefoot.errors import MissingExtraError\ntry:\n    import surefoot.integrations.optuna"
     done = run(f"{code}\nexcept MissingExtraError as error:\n    print(error)", *STUDIES)
@@ -85,3 +93,18 @@ def test_commands_without_studies_need_no_optuna() -> None:
     done = command("problems", hidden=STUDIES)
     assert done.returncode == 0, done.stderr
     assert "Branin" in done.stdout
+
+
+def test_the_posterior_asks_for_its_extra_before_the_first_simulation() -> None:
+    code = (
+        "from surefoot.calibration import Signal, calibrate\n"
+        "from surefoot.errors import MissingExtraError\n"
+        "calls = []\n"
+        "def line(x): calls.append(x); return [x[0]]\n"
+        "def fit(**asked): return calibrate(line, [(0, 1)], Signal('s', [1.0], 0.1), n_evals=3, **asked)\n"
+        "try: fit()\n"
+        "except MissingExtraError as error: print(error, len(calls))\n"
+        "print(fit(posterior=False).n_evals)"
+    )
+    done = run(code, "emcee")
+    assert "try pip install 'surefoot[calibration]' 0\n3\n" in done.stdout, done.stderr

@@ -20,7 +20,7 @@ def modules_after(statement: str) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    "module", ["torch", "numba", "matplotlib", "scipy.stats", "rich", "typer", "sklearn", "optuna"]
+    "module", ["torch", "numba", "matplotlib", "scipy.stats", "rich", "typer", "sklearn", "optuna", "jinja2"]
 )
 @pytest.mark.parametrize(
     "statement",
@@ -39,7 +39,7 @@ def test_importing_the_package_does_not_import_numpy() -> None:
     assert "numpy" not in modules_after("import surefoot")
 
 
-@pytest.mark.parametrize("module", ["numpy", "optuna", "sqlalchemy", "distributed", "plotly"])
+@pytest.mark.parametrize("module", ["numpy", "optuna", "sqlalchemy", "distributed", "plotly", "jinja2"])
 def test_the_command_line_imports_heavy_parts_when_it_uses_them(module: str) -> None:
     assert module not in modules_after("import surefoot.cli.app")
 

@@ -17,6 +17,7 @@ import numpy as np
 from surefoot import Categorical, Integer, Optimizer, Real
 from surefoot.engine.lockstep import run_in_lockstep
 from surefoot.optimize.settings import Settings
+from surefoot.optimize.space import Space
 
 POLICIES = ("RND", "MN", "LCB", "PI", "EI", "ScaledEI", "MES", "MES-R", "alternate")
 FAILURES = ("label-regression", "laplace", "ep", "impute", "ignore")
@@ -53,7 +54,7 @@ def one(
     optimizer = Optimizer(bounds, n_init=n_init, **settings)
     while len(optimizer.history) < n:
         for x in optimizer.ask(parallel):
-            optimizer.tell(x, f(x))
+            optimizer.tell(x, f(np.asarray(x) if isinstance(x, list) else x))
     return [[float(v).hex() if isinstance(v, float) else str(v) for v in e.x] for e in optimizer.history.evaluations]
 
 
@@ -68,18 +69,18 @@ def long(n: int, share: float, **settings: Any) -> list[list[str]]:
     for _ in range(3):
         x = optimizer.ask()
         points.append([float(v).hex() for v in x])
-        optimizer.tell(x, bumpy(x))
+        optimizer.tell(x, bumpy(np.asarray(x)))
     return points
 
 
 def batch(f: Callable[[np.ndarray], float], n: int, **settings: Any) -> list[list[str]]:
     """The points of eight runs in one batch."""
 
-    def objective(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        y = np.asarray([f(x) for x in X])
+    def evaluate(units: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        y = np.asarray([f(-2.0 + x * (3.0 - -2.0)) for x in units])
         return y, np.isfinite(y)
 
-    trace = run_in_lockstep(BOUNDS, objective, Settings.of(n_init=8, **settings), 8, n)
+    trace = run_in_lockstep(Space.of(BOUNDS), evaluate, Settings.of(n_init=8, **settings).spec, 8, n)
     return [[float(v).hex() for v in x.ravel()] for x in trace.X.transpose(1, 0, 2)]
 
 

@@ -142,7 +142,7 @@ def try_problem(rng: random.Random, folder: Path, say: Callable[[str], None]) ->
     target.write_bytes(data)
     say(f"a problem file in which {how}: {shown(data)}")
     problem = read_problem(target)
-    if problem.objective.command:  # a Python objective would be imported into this process
+    if problem.evaluator.command:  # a Python objective would be imported into this process
         list(check(problem, str(folder / "none.db")))
 
 

@@ -28,20 +28,20 @@ def random(f: Objective, design: np.ndarray, n: int, seed: int) -> None:
 
 
 def find_constant(path: str) -> tuple[Any, str, Any]:
-    """Module, name and value of a constant of surefoot, such as gp.fit.MIN_LAM."""
+    """Module, name and value of a constant of surefoot, such as gp.regression.MIN_LAM."""
     module, _, name = path.rpartition(".")
     try:
         place = importlib.import_module(f"surefoot.{module}")
         return place, name, getattr(place, name)
     except (ImportError, AttributeError):
         raise UnknownNameError(
-            f"expected a constant of a module of surefoot; got {path!r}; try gp.fit.MIN_LAM"
+            f"expected a constant of a module of surefoot; got {path!r}; try gp.regression.MIN_LAM"
         ) from None
 
 
 @contextmanager
 def constants(values: Mapping[str, Any]) -> Iterator[None]:
-    """Other values, for a while, of constants of surefoot: {"gp.fit.MIN_LAM": 1e-8}."""
+    """Other values, for a while, of constants of surefoot: {"gp.regression.MIN_LAM": 1e-8}."""
     before = []
     try:
         for path, value in values.items():

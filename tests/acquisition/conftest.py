@@ -3,12 +3,16 @@
 import numpy as np
 import pytest
 
+from surefoot.acquisition.raw import RawTarget
 from surefoot.acquisition.registry import Step, policy_at
-from surefoot.acquisition.success import Target
-from surefoot.gp.fit import fit
+from surefoot.acquisition.target import Target
+from surefoot.acquisition.weight import Weight
+from surefoot.failures.label_regression import log_success
+from surefoot.gp.hyperparameters import fit
 from surefoot.gp.kernels import KERNELS
 from surefoot.gp.likelihood import make_data
 from surefoot.gp.posterior import condition
+from surefoot.gp.regression import Regression
 from surefoot.numerics.designs import generator, latin_hypercube
 
 
@@ -26,19 +30,31 @@ def _posterior(R, n, d, kernel="se", *, estimate_noise=True, seed=0):
     y = (y - y.mean(axis=1, keepdims=True)) / y.std(axis=1, keepdims=True)
     uniforms = np.stack([generator(seed, r, 1).random((4, d + 1)) for r in range(R)])
     data = make_data(X, y)
-    theta = fit(data, KERNELS[kernel], estimate_noise=estimate_noise, uniforms=uniforms).theta
+    theta = fit(Regression(data, KERNELS[kernel], estimate_noise=estimate_noise), uniforms).theta
     return condition(data, theta, KERNELS[kernel]), y, y.min(axis=1, keepdims=True)
 
 
 def _target(name, post, f_best, success=None, y_worst=None, policy=None):
     policy = policy_at(name, 0) if policy is None else policy
     generators = tuple(generator(7, r, 0) for r in range(post.X.shape[0]))
-    return Target(policy, policy.prepare(Step(post, f_best, generators)), post, f_best, success, y_worst)
+    weights = () if success is None else (Weight(success, log_success),)
+    return Target(policy, policy.prepare(Step(post, f_best, generators)), post, f_best, weights, y_worst)
+
+
+def _raw(target, zero=None, unit=None):
+    """The target in the user's units: by default those of standardized values."""
+    zeros = np.zeros_like(target.f_best)
+    return RawTarget(target, zeros if zero is None else zero, 1.0 + zeros if unit is None else unit)
 
 
 @pytest.fixture
 def make_posterior():
     return _posterior
+
+
+@pytest.fixture
+def make_raw():
+    return _raw
 
 
 @pytest.fixture

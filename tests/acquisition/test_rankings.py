@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from surefoot.acquisition import maximize
 from surefoot.acquisition.improvement import log_ei, log_pi, log_scaled_ei
 from surefoot.acquisition.maximize import maximize_by_gradient
-from surefoot.gp.posterior import moments
 from surefoot.numerics.designs import generator, kronecker
 
 points = st.lists(
@@ -50,11 +49,11 @@ def test_ei_orders_some_points_otherwise():
 
 def best_of(target, seed=0):
     """The exact search from a lattice and from clouds round the best observation."""
-    R, _, d = target.post.X.shape
+    R, _, d = target.surrogate.X.shape
     lattice = np.stack([kronecker(1000, d, generator(seed, r, 3)) for r in range(R)])
     rng = generator(seed, 0, 4)
     scales = 10.0 ** -rng.uniform(1.0, 6.0, (R, 200, 1))
-    anchor = target.post.X[np.arange(R), moments(target.post, target.post.X)[0].argmin(axis=1)][:, None]
+    anchor = target.surrogate.X[np.arange(R), target.surrogate.moments(target.surrogate.X)[0].argmin(axis=1)][:, None]
     clouds = np.clip(anchor + scales * rng.standard_normal((R, 200, d)), 0.0, 1.0)
     return maximize_by_gradient(target, lattice, clouds, np.ones(d, dtype=bool))
 

@@ -18,7 +18,6 @@ from surefoot.acquisition.registry import (
 from surefoot.acquisition.screening import top_candidates
 from surefoot.backend import sq_distances
 from surefoot.errors import InvalidInputError, UnknownNameError
-from surefoot.gp.posterior import cross_correlations, moments
 from surefoot.numerics.designs import generator
 
 MU = np.linspace(-1.0, 2.0, 12)[None]
@@ -104,7 +103,7 @@ def test_a_users_policy_is_screened_without_assumptions(make_posterior, make_tar
 
 
 def test_kappa_reaches_lcb(step):
-    wide = Step(step.post, step.f_best, step.generators, kappa=5.0)
+    wide = Step(step.surrogate, step.f_best, step.generators, kappa=5.0)
     np.testing.assert_array_equal(policy_at("LCB", 0).prepare(wide)(MU, SD)[0], lcb(MU, SD, 5.0)[0])
 
 
@@ -125,12 +124,12 @@ def test_samples_of_the_minimum_by_features_are_those_of_functions_drawn_exactly
     (samples,) = policy_at("MES-R", 0).prepare(Step(post, f_best, (generator(1, 0, 0),))).parameters
     # functions drawn from the joint posterior on a grid, by a Cholesky factor
     x = np.linspace(0.0, 1.0, 200)[None, :, None]
-    k = cross_correlations(post, x)[0]
-    v = k @ post.L_inv[0].T
+    k = post.cross_correlations(x)[0]
+    v = k @ post.factor.L_inv[0].T
     prior = post.kernel.value(sq_distances(x * post.inv_ell, x * post.inv_ell))[0]
     covariance = post.s2[0] * (prior - v @ v.T) + 1e-9 * np.eye(200)
     draws = np.linalg.cholesky(covariance) @ np.random.default_rng(0).standard_normal((200, 4000))
-    exact = np.minimum((moments(post, x)[0][0][:, None] + draws).min(axis=0), f_best[0, 0])
+    exact = np.minimum((post.moments(x)[0][0][:, None] + draws).min(axis=0), f_best[0, 0])
     # 100 samples: the median has a standard error of about 0.09 of the quartiles' distance
     spread = np.subtract(*np.quantile(exact, [0.75, 0.25]))
     assert abs(np.median(samples) - np.median(exact)) < 0.5 * spread

@@ -1,7 +1,5 @@
 """The two searches: the exact one and the paper's."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -29,37 +27,39 @@ def lattice_and_clouds(post):
 
 
 @each_policy
-def test_the_papers_search_stays_in_the_cube_and_ends_no_lower_than_its_best_start(name, make_posterior, make_target):
+def test_the_papers_search_stays_in_the_cube_and_ends_no_lower_than_its_best_start(
+    name, make_posterior, make_target, make_raw
+):
     post, _, f_best = make_posterior(2, 12, 2)
     target = make_target(name, post, f_best)
     starts = uniform(2, 2)
-    found = maximize_as_the_paper([target], [starts])[0]
+    found = maximize_as_the_paper([make_raw(target)], [starts])[0]
     assert found.x.min() >= 0.0
     assert found.x.max() <= 1.0
-    best = target.raw_values(starts).max(axis=1)
+    best = make_raw(target).values(starts).max(axis=1)
     assert (found.value[:, 0] >= best - 1e-9 * np.abs(best)).all()
 
 
-def test_the_papers_search_ends_in_ten_points_best_first(make_posterior, make_target):
+def test_the_papers_search_ends_in_ten_points_best_first(make_posterior, make_target, make_raw):
     post, _, f_best = make_posterior(2, 12, 2)
-    found = maximize_as_the_paper([make_target("EI", post, f_best)], [uniform(2, 2)])[0]
+    found = maximize_as_the_paper([make_raw(make_target("EI", post, f_best))], [uniform(2, 2)])[0]
     assert found.x.shape == (2, N_STARTS, 2)
     assert (np.diff(found.value, axis=1) <= 0.0).all()
 
 
-def test_the_papers_search_reports_the_policy_itself_and_not_its_logarithm(make_posterior, make_target):
+def test_the_papers_search_reports_the_policy_itself_and_not_its_logarithm(make_posterior, make_target, make_raw):
     post, _, f_best = make_posterior(1, 12, 2)
     target = make_target("EI", post, f_best)
-    found = maximize_as_the_paper([target], [uniform(1, 2)])[0]
+    found = maximize_as_the_paper([make_raw(target)], [uniform(1, 2)])[0]
     np.testing.assert_allclose(found.value, np.exp(target.values(found.x)), rtol=1e-9)
 
 
-def test_a_run_alone_is_searched_by_the_papers_method_as_in_a_batch(make_posterior, make_target):
+def test_a_run_alone_is_searched_by_the_papers_method_as_in_a_batch(make_posterior, make_target, make_raw):
     post, _, f_best = make_posterior(3, 12, 2)
     target = make_target("ScaledEI", post, f_best)
-    together = maximize_as_the_paper([target], [uniform(3, 2)])[0]
+    together = maximize_as_the_paper([make_raw(target)], [uniform(3, 2)])[0]
     for r in range(3):
-        alone = maximize_as_the_paper([target.select(np.array([r]))], [uniform(3, 2)[r : r + 1]])[0]
+        alone = maximize_as_the_paper([make_raw(target.select(np.array([r])))], [uniform(3, 2)[r : r + 1]])[0]
         np.testing.assert_allclose(together.x[r, 0], alone.x[0, 0], rtol=0, atol=1e-9)
 
 
@@ -116,42 +116,42 @@ def test_a_run_alone_is_searched_exactly_as_in_a_batch(make_posterior, make_targ
 
 
 @pytest.mark.parametrize("name", ["MN", "LCB"])
-def test_the_relative_tolerance_of_a_level_counts_from_the_users_zero(name, make_posterior, make_target):
+def test_the_relative_tolerance_of_a_level_counts_from_the_users_zero(name, make_posterior, make_target, make_raw):
     post, _, f_best = make_posterior(1, 20, 2)
-    near_zero = replace(make_target(name, post, f_best), zero=f_best - 1e-3)  # the least value is about 1e-3 there
+    near_zero = make_raw(make_target(name, post, f_best), zero=f_best - 1e-3)  # the least value is about 1e-3 there
     standardized = make_target(name, post, f_best)
     starts = uniform(1, 2)
-    deep, shallow = (maximize_as_the_paper([target], [starts])[0] for target in (near_zero, standardized))
+    deep, shallow = (maximize_as_the_paper([raw], [starts])[0] for raw in (near_zero, make_raw(standardized)))
     assert standardized.values(deep.x)[0, 0] >= standardized.values(shallow.x)[0, 0]
     spread = [np.ptp(standardized.values(found.x)[0, :3]) for found in (deep, shallow)]
     assert spread[0] <= spread[1]
 
 
-def test_policies_that_are_no_levels_keep_their_own_zero(make_posterior, make_target):
+def test_policies_that_are_no_levels_keep_their_own_zero(make_posterior, make_target, make_raw):
     post, _, f_best = make_posterior(1, 12, 2)
     target = make_target("EI", post, f_best)
     x = uniform(1, 2)[:, :5]
-    np.testing.assert_array_equal(replace(target, zero=f_best + 7.0).raw_values(x), target.raw_values(x))
+    np.testing.assert_array_equal(make_raw(target, zero=f_best + 7.0).values(x), make_raw(target).values(x))
 
 
 def test_the_absolute_tolerance_of_ei_counts_in_the_users_units_and_that_of_scaled_ei_does_not(
-    make_posterior, make_target
+    make_posterior, make_target, make_raw
 ):
     post, _, f_best = make_posterior(1, 20, 2)
     starts = uniform(1, 2)
 
     def found(name, unit):
-        target = replace(make_target(name, post, f_best), unit=np.full((1, 1), unit))
+        target = make_raw(make_target(name, post, f_best), unit=np.full((1, 1), unit))
         return maximize_as_the_paper([target], [starts], absolute=True)[0].value[0, 0]
 
     assert found("EI", 1e-6) > found("EI", 1e6)  # y in large units: a step of 1e-3 is nothing; in small ones everything
     assert found("ScaledEI", 1e-6) == found("ScaledEI", 1e6)
 
 
-def test_with_an_absolute_tolerance_a_policy_far_below_it_is_not_searched(make_posterior, make_target):
+def test_with_an_absolute_tolerance_a_policy_far_below_it_is_not_searched(make_posterior, make_target, make_raw):
     post, _, f_best = make_posterior(1, 20, 2)
     starts = uniform(1, 2)
-    target = replace(make_target("EI", post, f_best), unit=np.full((1, 1), 1e9))
+    target = make_raw(make_target("EI", post, f_best), unit=np.full((1, 1), 1e9))
     found = maximize_as_the_paper([target], [starts], absolute=True)[0]
-    best = starts[0, target.raw_values(starts)[0].argmax()]
+    best = starts[0, target.values(starts)[0].argmax()]
     assert np.abs(found.x[0, 0] - best).max() <= 0.05  # the best screening point or a vertex of the first simplex

@@ -3,14 +3,16 @@
 import ctypes
 import shutil
 import subprocess
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from surefoot.acquisition.paper_search import TOLERANCE
+from surefoot.acquisition.raw import RawTarget
 from surefoot.acquisition.registry import Step, policy_at
 from surefoot.acquisition.simplex_gpu import POLICIES, TRIALS, arguments, is_usable, source
-from surefoot.acquisition.success import Target
+from surefoot.acquisition.target import Target
 from surefoot.gp.kernels import get_kernel
 from surefoot.gp.likelihood import make_data
 from surefoot.gp.posterior import condition
@@ -75,7 +77,7 @@ def make_target(policy_name, kernel_name, d, n=40, R=2):
     policy = policy_at(policy_name, 0)
     score = policy.prepare(Step(post, f_best, tuple(generator(0, r, 0) for r in range(R)), 2.0))
     zero = np.full((R, 1), 1.7)
-    return Target(policy, score, post, f_best, zero=zero), rng.random((R, 6, d))
+    return RawTarget(Target(policy, score, post, f_best), zero, np.ones((R, 1))), rng.random((R, 6, d))
 
 
 @pytest.mark.parametrize("d", [1, 2, 5])
@@ -84,7 +86,7 @@ def make_target(policy_name, kernel_name, d, n=40, R=2):
 def test_the_first_simplex_has_the_values_of_the_engine(kernel, policy, kernel_name, d):
     target, starts = make_target(policy, kernel_name, d)
     x, f, _ = run(kernel, target, starts, max_iterations=0)
-    np.testing.assert_allclose(f, -target.raw_values(x), rtol=1e-8, atol=1e-300)
+    np.testing.assert_allclose(f, -target.values(x), rtol=1e-8, atol=1e-300)
 
 
 @pytest.mark.parametrize("slack", [0.0, 0.1])
@@ -94,7 +96,7 @@ def test_the_search_ends_where_the_lockstep_search_ends(kernel, policy, d, slack
     target, starts = make_target(policy, "se", d)
     slacks = slack * np.array([[1.0], [0.1]])
     x, f, moves = run(kernel, target, starts, slacks)
-    negated = lambda x, runs: -target.select(runs).raw_values(x)  # noqa: E731
+    negated = lambda x, runs: -target.select(runs).values(x)  # noqa: E731
     expected = minimize_simplex(negated, starts, f_tol=TOLERANCE, slack=slacks)
     same = np.abs(x - expected.x).max(axis=-1) < 1e-6
     assert same.mean() >= 0.9  # rounding may decide a tie
@@ -104,18 +106,20 @@ def test_the_search_ends_where_the_lockstep_search_ends(kernel, policy, d, slack
 
 @pytest.mark.parametrize("u", [-60.0, -37.0, -8.0, -6.1, -5.9, -1.0, 0.0, 2.0, 9.0, 300.0])
 def test_the_tails_of_scaled_ei_are_those_of_the_engine(kernel, u):
-    target, starts = make_target("ScaledEI", "se", 2, R=1)
-    mu, sd = target.post.c[0], np.sqrt(target.post.s2[0])  # far from all data
+    raw, starts = make_target("ScaledEI", "se", 2, R=1)
+    target = raw.target
+    mu, sd = target.surrogate.c[0], np.sqrt(target.surrogate.s2[0])  # far from all data
     f_best = np.array([[mu + u * sd]])
-    away = Target(target.policy, target.policy.prepare(Step(target.post, f_best, ())), target.post, f_best)
-    away.post.X[...] += 50.0
+    score = target.policy.prepare(Step(target.surrogate, f_best, ()))
+    away = replace(raw, target=Target(target.policy, score, target.surrogate, f_best))
+    away.target.surrogate.X[...] += 50.0
     _, f, _ = run(kernel, away, starts, max_iterations=0)
-    np.testing.assert_allclose(f, -away.raw_values(starts), rtol=1e-9)
+    np.testing.assert_allclose(f, -away.values(starts), rtol=1e-9)
 
 
 def test_it_is_not_used_on_the_host():
     target, starts = make_target("EI", "se", 2)
-    assert not is_usable(target, starts)
+    assert not is_usable(target.target, starts)
 
 
 def test_policies_side_by_side_end_where_each_ends_alone(kernel):

@@ -45,9 +45,12 @@ def done(tmp_path_factory):
 def test_a_constant_has_another_value_for_one_run_only():
     from surefoot.gp import fit
 
-    assert libraries.parse("surefoot:gp.fit.COLD_CALLS=7,warp=none")[1] == {"gp.fit.COLD_CALLS": 7.0, "warp": "none"}
+    assert libraries.parse("surefoot:gp.hyperparameters.COLD_CALLS=7,warp=none")[1] == {
+        "gp.hyperparameters.COLD_CALLS": 7.0,
+        "warp": "none",
+    }
     before = fit.COLD_CALLS
-    with adapters.constants({"gp.fit.COLD_CALLS": 7.0}):
+    with adapters.constants({"gp.hyperparameters.COLD_CALLS": 7.0}):
         during = fit.COLD_CALLS
     after = fit.COLD_CALLS
     assert during == 7
@@ -55,7 +58,7 @@ def test_a_constant_has_another_value_for_one_run_only():
     assert after == before
 
 
-@pytest.mark.parametrize("path", ["gp.fit.NO_SUCH", "no_such.module.X"])
+@pytest.mark.parametrize("path", ["gp.regression.NO_SUCH", "no_such.module.X"])
 def test_an_unknown_constant_is_refused(path):
     with pytest.raises(UnknownNameError, match="MIN_LAM"):
         libraries.parse(f"surefoot:{path}=1")

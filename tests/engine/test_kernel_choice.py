@@ -34,7 +34,7 @@ def points(R: int) -> np.ndarray:
 def step(X: np.ndarray, y: np.ndarray, warmth: Warmth | None = None, run_ids: tuple[int, ...] = (), **settings):
     R, n, d = X.shape
     runs = Batch(X, y, np.ones((R, n), dtype=bool), np.zeros((R, 0, d)), run_ids or tuple(range(R)))
-    return suggest(Space.of(SQUARE), runs, n, Settings(seed=1, n_init=n, **settings), warmth or Warmth())
+    return suggest(Space.of(SQUARE), runs, n, Settings(seed=1, n_init=n, **settings).spec, warmth or Warmth())
 
 
 @pytest.mark.parametrize(("function", "name"), [(valley, "se"), (folded, "matern52")])
@@ -88,7 +88,7 @@ def test_a_saved_history_goes_on_with_its_kernel(tmp_path) -> None:
     optimizer = Optimizer(SQUARE, n_init=N)
     for x in points(1)[0]:
         optimizer.tell(x, float(valley(x)))
-    optimizer.tell(x := optimizer.ask(), float(valley(x)))
+    optimizer.tell(x := optimizer.ask(), float(valley(np.asarray(x))))
     assert optimizer.history.warmth.kernels == ("se",)
     optimizer.history.save(tmp_path / "history.json")
     loaded = Optimizer(SQUARE, n_init=N, history=History.load(tmp_path / "history.json"))

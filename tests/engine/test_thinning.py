@@ -5,8 +5,6 @@ from surefoot import Optimizer
 from surefoot.engine.thinning import informative
 from surefoot.failures.classification import label_data
 from surefoot.failures.registry import FAILURE_MODELS, MAX_LABELS
-from surefoot.gp.kernels import get_kernel
-from surefoot.gp.posterior import moments
 
 
 def crowded(n=500, seed=0):
@@ -63,11 +61,10 @@ def test_the_map_of_the_kept_labels_is_that_of_all(name):
     kept = informative(X, failed, None, None, model.keeps(450))[0]
     at = np.random.default_rng(3).random((1, 400, 2))
     uniforms = np.random.default_rng(4).random((1, 16, 3))
-    kernel = get_kernel("se")
 
     def wrong_side(X, failed):
-        post, _ = model.fit(label_data(X, failed.astype(float), None), kernel, uniforms, None, n_history=450)
-        log_p, _, _ = model.link(*moments(post, at))
+        post, _ = model.fit(label_data(X, failed.astype(float), None), uniforms, None, 450)
+        log_p, _, _ = model.link(*post.moments(at))
         return float(((log_p > np.log(0.5)) != (at[..., 0] <= 0.45)).mean())
 
     assert wrong_side(X[:, kept], failed[:, kept]) <= wrong_side(X, failed) + 0.02

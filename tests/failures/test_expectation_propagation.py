@@ -9,7 +9,6 @@ from scipy.stats import multivariate_normal
 from surefoot.failures import expectation_propagation as ep
 from surefoot.gp.kernels import SE
 from surefoot.gp.likelihood import make_data
-from surefoot.gp.posterior import moments
 
 
 def correlations(A: np.ndarray, B: np.ndarray, ell: np.ndarray) -> np.ndarray:
@@ -60,7 +59,7 @@ def test_one_label_is_treated_exactly():
     data = make_data(np.full((1, 1, 1), 0.4), np.ones((1, 1)))
     theta = np.log([[0.3, s2]])
     assert ep.approximate(theta[None], data, SE).nll[0, 0] == pytest.approx(np.log(2.0), abs=1e-10)
-    mu, sd = moments(ep.condition(data, theta, SE), np.full((1, 1, 1), 0.4))
+    mu, sd = ep.condition(data, theta, SE).moments(np.full((1, 1, 1), 0.4))
     r = np.sqrt(2 / np.pi)  # phi(0) / Phi(0)
     assert mu[0, 0] == pytest.approx(s2 * r / np.sqrt(1 + s2), abs=1e-9)
     assert sd[0, 0] ** 2 == pytest.approx(s2 - s2**2 * r * r / (1 + s2), abs=1e-9)
@@ -86,7 +85,7 @@ def test_two_labels_are_close_to_quadrature(signs, s2):
     theta = np.log([[ell, s2]])
     data = make_data(X, h)
     assert ep.approximate(theta[None], data, SE).nll[0, 0] == pytest.approx(-np.log(Z), abs=1e-2)
-    assert moments(ep.condition(data, theta, SE), X)[0][0, 0] == pytest.approx(mean, rel=2e-2)
+    assert ep.condition(data, theta, SE).moments(X)[0][0, 0] == pytest.approx(mean, rel=2e-2)
 
 
 @pytest.mark.parametrize("signs", [(1, 1, 1), (1, -1, 1), (-1, -1, 1)], ids=str)
@@ -112,12 +111,12 @@ def test_all_sites_at_once_end_where_one_at_a_time_does(theta, flipped):
     log_z, mu_data, Sigma, a = sequential(K, h[0])
     data = make_data(X, h)
     post = ep.condition(data, theta[None], SE)
-    mu, sd = moments(post, X)
+    mu, sd = post.moments(X)
     assert -ep.approximate(theta[None, None], data, SE).nll[0, 0] == pytest.approx(log_z, abs=1e-9)
     np.testing.assert_allclose(mu[0], mu_data, rtol=0, atol=1e-7)
     np.testing.assert_allclose(sd[0] ** 2, np.diag(Sigma), rtol=1e-7)
     k = s2 * correlations(x[0], X[0], ell)
-    np.testing.assert_allclose(moments(post, x)[0][0], k @ a, rtol=0, atol=1e-7)
+    np.testing.assert_allclose(post.moments(x)[0][0], k @ a, rtol=0, atol=1e-7)
 
 
 def test_a_start_elsewhere_leads_to_the_same_fixed_point():

@@ -9,7 +9,6 @@ from surefoot.failures import laplace
 from surefoot.failures.classification import log_success
 from surefoot.gp.kernels import MATERN52, SE
 from surefoot.gp.likelihood import make_data
-from surefoot.gp.posterior import moments, moments_and_gradients
 
 
 def labelled(n: int, d: int = 2, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -78,7 +77,7 @@ def test_predictions_are_those_of_the_definition(theta, kernel):
     X, h = labelled(25)
     x = np.random.default_rng(5).random((1, 40, 2))
     post = laplace.condition(make_data(X, h), theta[None], kernel)
-    mu, sd = moments(post, x)
+    mu, sd = post.moments(x)
     _, _, mean, variance = reference(X[0], h[0], theta, x[0], kernel.name)
     np.testing.assert_allclose(mu[0], mean, rtol=0, atol=1e-9)
     np.testing.assert_allclose(sd[0] ** 2, variance, rtol=1e-9)
@@ -87,7 +86,7 @@ def test_predictions_are_those_of_the_definition(theta, kernel):
 def test_predictions_at_the_data_give_the_mode_back():
     X, h = labelled(25)
     data = make_data(X, h)
-    mu, _ = moments(laplace.condition(data, THETAS[:1], SE), X)
+    mu, _ = laplace.condition(data, THETAS[:1], SE).moments(X)
     _, f, _, _ = reference(X[0], h[0], THETAS[0], X[0], "se")
     np.testing.assert_allclose(mu[0], f, rtol=0, atol=1e-9)
 
@@ -105,7 +104,7 @@ def test_predictions_agree_in_both_ways_of_asking():
     X, h = labelled(25)
     x = np.random.default_rng(5).random((1, 10, 2))
     post = laplace.condition(make_data(X, h), THETAS[2:], SE)
-    for a, b in zip(moments_and_gradients(post, x)[:2], moments(post, x), strict=True):
+    for a, b in zip(post.moments_and_gradients(x)[:2], post.moments(x), strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-10)
 
 
@@ -115,7 +114,7 @@ def test_weights_that_underflow_leave_predictions_finite_and_consistent():
     h = np.where(X[..., 0] > 0.5, 1.0, -1.0)
     post = laplace.condition(make_data(X, h), np.log([[1.0, 1.0, 1e8]]), SE)
     x = np.random.default_rng(5).random((1, 10, 2))
-    mu, sd = moments(post, x)
+    mu, sd = post.moments(x)
     k = correlations(x[0], X[0], np.ones(2), "se")
     assert np.isfinite(sd).all()
     np.testing.assert_allclose(mu[0], k @ post.alpha[0], rtol=1e-9, atol=1e-9 * np.abs(mu).max())
@@ -129,7 +128,7 @@ def test_p_of_success_has_the_order_of_scikit_learns_logistic_classifier():
         30.0 * gaussian_process.kernels.RBF([0.3, 0.3]), optimizer=None
     ).fit(X[0], h[0])
     post = laplace.condition(make_data(X, h), np.log([[0.3, 0.3, 30.0 / 1.7**2]]), SE)  # logistic: 1.7 times probit
-    P = np.exp(log_success(*moments(post, x))[0])[0]
+    P = np.exp(log_success(*post.moments(x))[0])[0]
     np.testing.assert_allclose(P, peer.predict_proba(x[0])[:, 0], atol=0.03)
 
 

@@ -3,23 +3,12 @@
 import numpy as np
 import pytest
 
-from surefoot.gp.fit import (
-    MAX_ELL,
-    MAX_LAM,
-    MIN_ELL,
-    MIN_LAM,
-    REFIT_GROWTH,
-    SUBSET,
-    FitState,
-    cold_starts,
-    fit,
-    is_healthy,
-    min_lam,
-)
+from surefoot.gp.hyperparameters import REFIT_GROWTH, SUBSET, FitState, fit, is_healthy
 from surefoot.gp.kernels import KERNELS
 from surefoot.gp.likelihood import make_data, negative_log_likelihood
-from surefoot.gp.posterior import condition, moments
-from surefoot.numerics.quasi_newton import minimize_box
+from surefoot.gp.posterior import condition
+from surefoot.gp.regression import MAX_ELL, MAX_LAM, MIN_ELL, MIN_LAM, Regression, cold_starts, min_lam
+from surefoot.numerics.quasi_newton import Rules, minimize_box
 
 each_kernel = pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS.keys())
 noise_or_not = pytest.mark.parametrize("estimate_noise", [True, False], ids=["noise estimated", "no noise"])
@@ -42,8 +31,8 @@ def nll_at(theta, data, kernel):
 def test_the_value_reported_is_the_likelihood_at_the_optimum(kernel, estimate_noise, make_set):
     X, y = make_set(2, 20, 2)
     data = make_data(X, y)
-    result = fit(data, kernel, estimate_noise=estimate_noise, uniforms=uniforms(2, 2))
-    np.testing.assert_allclose(result.nll, nll_at(result.theta, data, kernel), rtol=1e-9)
+    result = fit(Regression(data, kernel, estimate_noise=estimate_noise), uniforms(2, 2))
+    np.testing.assert_allclose(result.cost, nll_at(result.theta, data, kernel), rtol=1e-9)
 
 
 @each_kernel
@@ -51,16 +40,16 @@ def test_the_optimum_is_no_worse_than_any_of_its_starts(kernel, make_set):
     X, y = make_set(2, 20, 3)
     data = make_data(X, y)
     u = uniforms(2, 3)
-    result = fit(data, kernel, estimate_noise=True, uniforms=u)
+    result = fit(Regression(data, kernel, estimate_noise=True), u)
     at_starts, _ = negative_log_likelihood(cold_starts(3, u), data, kernel)
-    assert (result.nll <= at_starts.min(axis=1)).all()
+    assert (result.cost <= at_starts.min(axis=1)).all()
 
 
 @each_kernel
 def test_the_projected_gradient_vanishes_at_the_optimum(kernel, make_set):
     X, y = make_set(3, 25, 2)
     data = make_data(X, y)
-    theta = fit(data, kernel, estimate_noise=True, uniforms=uniforms(3, 2)).theta
+    theta = fit(Regression(data, kernel, estimate_noise=True), uniforms(3, 2)).theta
     _, gradient = negative_log_likelihood(theta[:, None], data, kernel)
     lower = np.log([MIN_ELL, MIN_ELL, MIN_LAM])
     upper = np.log([MAX_ELL, MAX_ELL, MAX_LAM])
@@ -72,7 +61,7 @@ def test_the_projected_gradient_vanishes_at_the_optimum(kernel, make_set):
 @noise_or_not
 def test_hyperparameters_stay_within_their_bounds(kernel, estimate_noise, make_set):
     X, y = make_set(4, 15, 3)
-    theta = fit(make_data(X, y), kernel, estimate_noise=estimate_noise, uniforms=uniforms(4, 3)).theta
+    theta = fit(Regression(make_data(X, y), kernel, estimate_noise=estimate_noise), uniforms(4, 3)).theta
     assert (theta[:, :-1] >= np.log(MIN_ELL)).all()
     assert (theta[:, :-1] <= np.log(MAX_ELL)).all()
     assert (theta[:, -1] >= np.log(MIN_LAM) - 1e-12).all()
@@ -81,7 +70,7 @@ def test_hyperparameters_stay_within_their_bounds(kernel, estimate_noise, make_s
 
 def test_without_noise_lam_stays_at_its_floor(make_set):
     X, y = make_set(1, 10, 2)
-    result = fit(make_data(X, y), KERNELS["matern52"], estimate_noise=False, uniforms=uniforms(1, 2))
+    result = fit(Regression(make_data(X, y), KERNELS["matern52"], estimate_noise=False), uniforms(1, 2))
     assert result.theta[0, -1] == pytest.approx(np.log(MIN_LAM))
     assert not result.jitter_raised[0]
 
@@ -92,21 +81,21 @@ def test_noise_that_is_there_is_found(kernel):
     X = rng.random((1, 120, 1))
     y = np.sin(6.0 * X[..., 0]) + 0.2 * rng.standard_normal((1, 120))
     data = make_data(X, y)
-    post = condition(data, fit(data, kernel, estimate_noise=True, uniforms=uniforms(1, 1)).theta, kernel)
+    post = condition(data, fit(Regression(data, kernel, estimate_noise=True), uniforms(1, 1)).theta, kernel)
     assert np.sqrt(post.lam * post.s2)[0] == pytest.approx(0.2, rel=0.2)
 
 
 def test_an_input_without_influence_gets_a_long_length_scale(make_set):
     X = np.random.default_rng(1).random((1, 40, 2))
     y = np.sin(8.0 * X[..., 0])
-    theta = fit(make_data(X, y), SE, estimate_noise=True, uniforms=uniforms(1, 2)).theta[0]
+    theta = fit(Regression(make_data(X, y), SE, estimate_noise=True), uniforms(1, 2)).theta[0]
     assert np.exp(theta[1]) > 10.0 * np.exp(theta[0])
 
 
 def test_with_a_known_noise_the_scale_follows_from_it(make_set):
     X, y = make_set(1, 30, 2)
     data = make_data(X, y, noise_variance=np.array([0.01]))
-    result = fit(data, SE, estimate_noise=False, uniforms=uniforms(1, 2))
+    result = fit(Regression(data, SE, estimate_noise=False), uniforms(1, 2))
     post = condition(data, result.theta, SE)
     assert post.lam[0] * post.s2[0] == pytest.approx(0.01, rel=1e-12)
     _, gradient = negative_log_likelihood(result.theta[:, None], data, SE)
@@ -120,12 +109,12 @@ def test_with_a_known_noise_the_scale_follows_from_it(make_set):
 def test_a_run_alone_is_fitted_as_in_a_batch_of_fifty(kernel, make_set):
     X, y = make_set(50, 12, 2)
     u = uniforms(50, 2)
-    together = fit(make_data(X, y), kernel, estimate_noise=True, uniforms=u)
+    together = fit(Regression(make_data(X, y), kernel, estimate_noise=True), u)
     for r in (0, 7, 23, 49):
         data = make_data(X[r : r + 1], y[r : r + 1])
-        alone = fit(data, kernel, estimate_noise=True, uniforms=u[r : r + 1])
+        alone = fit(Regression(data, kernel, estimate_noise=True), u[r : r + 1])
         np.testing.assert_allclose(together.theta[r], alone.theta[0], rtol=0, atol=1e-10)
-        assert together.nll[r] == pytest.approx(alone.nll[0], rel=1e-10)
+        assert together.cost[r] == pytest.approx(alone.cost[0], rel=1e-10)
 
 
 @each_kernel
@@ -134,14 +123,14 @@ def test_a_padded_run_is_fitted_as_the_unpadded_one(kernel, make_set):
     padded_X = np.concatenate([X, np.full((1, 5, 2), 0.5)], axis=1)
     padded_y = np.concatenate([y, np.zeros((1, 5))], axis=1)
     mask = np.concatenate([np.ones((1, 14)), np.zeros((1, 5))], axis=1)
-    plain = fit(make_data(X, y), kernel, estimate_noise=True, uniforms=uniforms(1, 2))
-    padded = fit(make_data(padded_X, padded_y, mask), kernel, estimate_noise=True, uniforms=uniforms(1, 2))
-    assert padded.nll[0] == pytest.approx(plain.nll[0], rel=1e-10)
+    plain = fit(Regression(make_data(X, y), kernel, estimate_noise=True), uniforms(1, 2))
+    padded = fit(Regression(make_data(padded_X, padded_y, mask), kernel, estimate_noise=True), uniforms(1, 2))
+    assert padded.cost[0] == pytest.approx(plain.cost[0], rel=1e-10)
 
 
 def test_the_same_draws_give_the_same_fit(make_set):
     X, y = make_set(2, 15, 2)
-    first, second = (fit(make_data(X, y), SE, estimate_noise=True, uniforms=uniforms(2, 2)) for _ in range(2))
+    first, second = (fit(Regression(make_data(X, y), SE, estimate_noise=True), uniforms(2, 2)) for _ in range(2))
     np.testing.assert_array_equal(first.theta, second.theta)
 
 
@@ -155,46 +144,46 @@ def test_a_warm_refit_is_never_worse_than_the_old_optimum_on_the_new_data(kernel
     state, reference = None, None
     for n in range(12, 40):
         data = make_data(X[:, :n], y[:, :n])
-        result = fit(data, kernel, estimate_noise=estimate_noise, uniforms=uniforms(5, 2, seed=n), state=state)
+        result = fit(Regression(data, kernel, estimate_noise=estimate_noise), uniforms(5, 2, seed=n), state)
         if reference is not None:
             old = nll_at(reference, data, kernel)
-            assert (result.nll <= old + 1e-9 * np.abs(old)).all()
+            assert (result.cost <= old + 1e-9 * np.abs(old)).all()
         state, reference = result.state, result.theta
 
 
 def test_a_warm_refit_that_jumped_far_is_still_no_worse(make_set):
     X, y = make_set(1, 30, 2)
-    state = fit(make_data(X[:, :28], y[:, :28]), SE, estimate_noise=True, uniforms=uniforms(1, 2)).state
+    state = fit(Regression(make_data(X[:, :28], y[:, :28]), SE, estimate_noise=True), uniforms(1, 2)).state
     y = y.copy()
     y[0, 29] += 50.0  # an outlier: the old optimum is far from the new one
     data = make_data(X, y)
-    result = fit(data, SE, estimate_noise=True, uniforms=uniforms(1, 2), state=state)
-    assert result.nll[0] <= nll_at(state.theta, data, SE)[0]
+    result = fit(Regression(data, SE, estimate_noise=True), uniforms(1, 2), state)
+    assert result.cost[0] <= nll_at(state.theta, data, SE)[0]
 
 
 def test_a_cold_search_is_repeated_when_the_data_have_grown_by_a_quarter(make_set):
     X, y = make_set(1, 40, 2)
-    state = fit(make_data(X[:, :20], y[:, :20]), SE, estimate_noise=True, uniforms=uniforms(1, 2)).state
-    assert state.n_cold == 20
+    state = fit(Regression(make_data(X[:, :20], y[:, :20]), SE, estimate_noise=True), uniforms(1, 2)).state
+    assert state.n_cold == (20,)
     for n in (21, 24, 25):
         data = make_data(X[:, :n], y[:, :n])
-        new = fit(data, SE, estimate_noise=True, uniforms=uniforms(1, 2), state=state).state
-        assert new.n_cold == (n if n >= REFIT_GROWTH * 20 else 20)
+        new = fit(Regression(data, SE, estimate_noise=True), uniforms(1, 2), state).state
+        assert new.n_cold == ((n if n >= REFIT_GROWTH * 20 else 20),)
 
 
 def test_a_bad_optimum_is_left_at_the_next_cold_search(make_set):
     X, y = make_set(1, 30, 2)
     data = make_data(X, y)
-    bad = FitState(np.log([[MIN_ELL, MIN_ELL, 1e-3]]), np.eye(3)[None], 10)
-    trapped = fit(data, SE, estimate_noise=True, uniforms=uniforms(1, 2), state=bad)
-    cold = fit(data, SE, estimate_noise=True, uniforms=uniforms(1, 2))
-    assert trapped.nll[0] <= cold.nll[0] + 1e-3
+    bad = FitState(np.log([[MIN_ELL, MIN_ELL, 1e-3]]), np.eye(3)[None], (10,))
+    trapped = fit(Regression(data, SE, estimate_noise=True), uniforms(1, 2), bad)
+    cold = fit(Regression(data, SE, estimate_noise=True), uniforms(1, 2))
+    assert trapped.cost[0] <= cold.cost[0] + 1e-3
 
 
 def test_a_healthy_state_is_told_from_a_sick_one():
-    assert is_healthy(FitState(np.zeros((1, 3)), np.eye(3)[None], 5))
-    assert not is_healthy(FitState(np.full((1, 3), np.nan), np.eye(3)[None], 5))
-    assert not is_healthy(FitState(np.zeros((1, 3)), np.full((1, 3, 3), np.inf), 5))
+    assert is_healthy(FitState(np.zeros((1, 3)), np.eye(3)[None], (5,)))
+    assert not is_healthy(FitState(np.full((1, 3), np.nan), np.eye(3)[None], (5,)))
+    assert not is_healthy(FitState(np.zeros((1, 3)), np.full((1, 3, 3), np.inf), (5,)))
 
 
 @each_kernel
@@ -203,20 +192,17 @@ def test_more_points_than_the_subset_are_all_used_in_the_end(kernel, make_set):
     X, y = make_set(1, n, 2)
     y = y + 0.05 * np.random.default_rng(0).standard_normal(y.shape)
     data = make_data(X, y)
-    result = fit(data, kernel, estimate_noise=True, uniforms=uniforms(1, 2))
+    result = fit(Regression(data, kernel, estimate_noise=True), uniforms(1, 2))
     lower, upper = np.log([MIN_ELL, MIN_ELL, MIN_LAM]), np.log([MAX_ELL, MAX_ELL, MAX_LAM])
     best = minimize_box(
         lambda theta, runs: negative_log_likelihood(theta, data, kernel),
         result.theta[:, None],
         lower,
         upper,
-        first_step=0.1,
-        max_step=1.0,
-        f_tol=1e-8,
-        max_calls=60,
+        Rules(first_step=0.1, max_step=1.0, f_tol=1e-8, max_calls=60),
     )
-    assert result.nll[0] == pytest.approx(nll_at(result.theta, data, kernel)[0], rel=1e-9)
-    assert result.nll[0] <= best.f[0, 0] + 0.05
+    assert result.cost[0] == pytest.approx(nll_at(result.theta, data, kernel)[0], rel=1e-9)
+    assert result.cost[0] <= best.f[0, 0] + 0.05
 
 
 # --- never dies
@@ -225,10 +211,10 @@ def test_more_points_than_the_subset_are_all_used_in_the_end(kernel, make_set):
 def survives(X, y, kernel, estimate_noise):
     data = make_data(X, y)
     d = X.shape[-1]
-    result = fit(data, kernel, estimate_noise=estimate_noise, uniforms=uniforms(len(X), d))
+    result = fit(Regression(data, kernel, estimate_noise=estimate_noise), uniforms(len(X), d))
     post = condition(data, result.theta, kernel)
-    mu, sd = moments(post, np.concatenate([np.random.default_rng(0).random((len(X), 20, d)), X[:, :5]], axis=1))
-    for array in (result.theta, result.nll, mu, sd):
+    mu, sd = post.moments(np.concatenate([np.random.default_rng(0).random((len(X), 20, d)), X[:, :5]], axis=1))
+    for array in (result.theta, result.cost, mu, sd):
         assert np.isfinite(array).all()
     assert (sd > 0.0).all()
     assert post.ok.all()
@@ -270,7 +256,7 @@ def test_constant_values_are_survived(kernel, estimate_noise, level):
 def test_the_mean_of_constant_values_is_that_constant(kernel):
     X = np.random.default_rng(0).random((1, 15, 2))
     _, post = survives(X, np.full((1, 15), 3.0), kernel, True)
-    np.testing.assert_allclose(moments(post, np.random.default_rng(1).random((1, 9, 2)))[0], 3.0, rtol=1e-6)
+    np.testing.assert_allclose(post.moments(np.random.default_rng(1).random((1, 9, 2)))[0], 3.0, rtol=1e-6)
 
 
 @each_kernel
@@ -295,7 +281,9 @@ def test_a_thousand_points_within_1e_8_are_survived(estimate_noise):
 
 
 def test_a_thousand_points_within_1e_8_without_noise_are_reported_as_singular(monkeypatch):
-    monkeypatch.setattr("surefoot.gp.fit.MIN_LAM", 1e-16)  # a floor too low for Cholesky: the ladder has to climb
+    monkeypatch.setattr(
+        "surefoot.gp.regression.MIN_LAM", 1e-16
+    )  # a floor too low for Cholesky: the ladder has to climb
     rng = np.random.default_rng(0)
     X = 0.5 + 1e-8 * rng.random((1, 1000, 2))
     result, _ = survives(X, X.sum(axis=-1) * 1e8 - 1e8, SE, False)
@@ -304,11 +292,11 @@ def test_a_thousand_points_within_1e_8_without_noise_are_reported_as_singular(mo
 
 
 def test_a_raised_jitter_is_the_matter_of_one_run_only(make_set, monkeypatch):
-    monkeypatch.setattr("surefoot.gp.fit.MIN_LAM", 1e-16)
+    monkeypatch.setattr("surefoot.gp.regression.MIN_LAM", 1e-16)
     X, y = make_set(1, 700, 2)
     crowd = 0.5 + 1e-8 * np.random.default_rng(0).random((1, 700, 2))
     both = make_data(np.concatenate([X, crowd]), np.concatenate([y, y]))
-    result = fit(both, KERNELS["matern52"], estimate_noise=False, uniforms=uniforms(2, 2))
+    result = fit(Regression(both, KERNELS["matern52"], estimate_noise=False), uniforms(2, 2))
     assert result.jitter_raised.tolist() == [False, True]
     assert result.theta[0, -1] == pytest.approx(np.log(min_lam(700)))
 
@@ -344,8 +332,8 @@ def test_a_run_with_a_single_unmasked_point_is_survived(kernel):
     mask = np.zeros((1, 8))
     mask[0, 3] = 1.0
     data = make_data(X, y, mask)
-    result = fit(data, kernel, estimate_noise=True, uniforms=uniforms(1, 2))
-    mu, sd = moments(condition(data, result.theta, kernel), X)
-    assert np.isfinite(result.nll).all()
+    result = fit(Regression(data, kernel, estimate_noise=True), uniforms(1, 2))
+    mu, sd = condition(data, result.theta, kernel).moments(X)
+    assert np.isfinite(result.cost).all()
     assert np.isfinite(mu).all()
     assert np.isfinite(sd).all()

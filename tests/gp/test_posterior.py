@@ -8,16 +8,7 @@ from scipy.linalg import cho_factor, cho_solve, solve_triangular
 from surefoot.backend import sq_distances
 from surefoot.gp.kernels import KERNELS, Kernel, per_run
 from surefoot.gp.likelihood import make_data
-from surefoot.gp.posterior import (
-    MIN_VARIANCE,
-    add_points,
-    condition,
-    cross_correlations,
-    moments,
-    moments_and_gradients,
-    quick_mean,
-    select_runs,
-)
+from surefoot.gp.posterior import MIN_VARIANCE, condition
 
 each_kernel = pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS.keys())
 STEPS = np.logspace(-4.0, -2.5, 6)
@@ -45,10 +36,10 @@ def test_gradients_in_x_leave_a_remainder_of_order_two(kernel, d, moment, make_s
     rng = np.random.default_rng(3)
     for _ in range(5):
         x, direction = rng.uniform(0.1, 0.9, (1, 1, d)), rng.standard_normal(d)
-        gradient = moments_and_gradients(post, x)[2 + moment][0, 0]
+        gradient = post.moments_and_gradients(x)[2 + moment][0, 0]
 
         def along(h, x=x, direction=direction):
-            return moments(post, x + h * direction)[moment][0, 0]
+            return post.moments(x + h * direction)[moment][0, 0]
 
         assert taylor_order(along, gradient @ direction, STEPS) > 1.7
 
@@ -58,8 +49,8 @@ def test_both_forms_give_the_same_moments(kernel, make_set):
     X, y = make_set(2, 20, 3)
     post = condition(make_data(X, y), theta_of([0.5, 0.6, 0.9], 1e-4, R=2), kernel)
     x = np.random.default_rng(1).random((2, 30, 3))
-    mu, sd = moments(post, x)
-    mu_too, sd_too, _, _ = moments_and_gradients(post, x)
+    mu, sd = post.moments(x)
+    mu_too, sd_too, _, _ = post.moments_and_gradients(x)
     np.testing.assert_allclose(mu_too, mu, rtol=1e-9, atol=1e-10)
     np.testing.assert_allclose(sd_too, sd, rtol=1e-9)
 
@@ -70,7 +61,7 @@ def test_moments_are_those_of_the_textbook(kernel, make_set):
     ell, lam = np.array([0.3, 0.7]), 1e-3
     post = condition(make_data(X, y), theta_of(ell, lam), kernel)
     x = np.random.default_rng(2).random((1, 40, 2))
-    mu, sd = moments(post, x)
+    mu, sd = post.moments(x)
     expected_mu, expected_sd = by_hand(kernel, X[0], y[0], post.c[0], post.s2[0], ell, lam, x[0])
     np.testing.assert_allclose(mu[0], expected_mu, rtol=1e-9, atol=1e-10)
     np.testing.assert_allclose(sd[0], expected_sd, rtol=1e-8)
@@ -80,7 +71,7 @@ def test_moments_are_those_of_the_textbook(kernel, make_set):
 def test_without_noise_the_mean_passes_through_the_observations(kernel, make_set):
     X, y = make_set(1, 12, 2)
     post = condition(make_data(X, y), theta_of([0.3, 0.3], 1e-14), kernel)
-    mu, sd = moments(post, X)
+    mu, sd = post.moments(X)
     np.testing.assert_allclose(mu, y, atol=1e-6)
     assert sd.max() < 1e-6 * np.sqrt(post.s2[0])
 
@@ -89,7 +80,7 @@ def test_without_noise_the_mean_passes_through_the_observations(kernel, make_set
 def test_far_from_the_data_the_moments_are_those_of_the_prior(kernel, make_set):
     X, y = make_set(1, 10, 2)
     post = condition(make_data(X, y), theta_of([0.01, 0.01], 1e-6), kernel)
-    mu, sd = moments(post, np.array([[[-9.0, -9.0]]]))
+    mu, sd = post.moments(np.array([[[-9.0, -9.0]]]))
     assert mu[0, 0] == pytest.approx(post.c[0], rel=1e-12)
     assert sd[0, 0] == pytest.approx(np.sqrt(post.s2[0]), rel=1e-12)
 
@@ -99,7 +90,7 @@ def test_the_quick_mean_is_the_mean(kernel, make_set):
     X, y = make_set(2, 20, 2)
     post = condition(make_data(X, y), theta_of([0.4, 0.4], 1e-4, R=2), kernel)
     x = np.random.default_rng(4).random((2, 30, 2))
-    np.testing.assert_allclose(quick_mean(post, cross_correlations(post, x)), moments(post, x)[0], rtol=1e-8, atol=1e-9)
+    np.testing.assert_allclose(post.quick_mean(post.cross_correlations(x)), post.moments(x)[0], rtol=1e-8, atol=1e-9)
 
 
 @each_kernel
@@ -112,8 +103,8 @@ def test_padded_rows_do_not_change_the_moments(kernel, make_set):
     mask = (order < 18).astype(float)[None]
     theta = theta_of([0.4, 0.7], 1e-3)
     x = rng.random((1, 30, 2))
-    alone = moments_and_gradients(condition(make_data(X, y), theta, kernel), x)
-    padded = moments_and_gradients(condition(make_data(padded_X, padded_y, mask), theta, kernel), x)
+    alone = condition(make_data(X, y), theta, kernel).moments_and_gradients(x)
+    padded = condition(make_data(padded_X, padded_y, mask), theta, kernel).moments_and_gradients(x)
     for a, b in zip(padded, alone, strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-10, atol=1e-10)
 
@@ -124,8 +115,8 @@ def test_selected_runs_are_those_runs(kernel, make_set):
     post = condition(make_data(X, y), theta_of([0.4, 0.7], 1e-3, R=3), kernel)
     x = np.random.default_rng(6).random((3, 10, 2))
     runs = np.array([2, 0])
-    some, _ = moments(select_runs(post, runs), x[runs])
-    np.testing.assert_array_equal(some, moments(post, x)[0][runs])
+    some, _ = post.select(runs).moments(x[runs])
+    np.testing.assert_array_equal(some, post.moments(x)[0][runs])
 
 
 @each_kernel
@@ -134,9 +125,9 @@ def test_added_points_give_the_posterior_from_scratch_with_mean_and_scale_kept(k
     X, y = make_set(1, 20 + e, 2)
     ell, lam = np.array([0.3, 0.6]), 1e-4
     before = condition(make_data(X[:, :20], y[:, :20]), theta_of(ell, lam), kernel)
-    after = add_points(before, X[:, 20:], y[:, 20:])
+    after = before.add_points(X[:, 20:], y[:, 20:])
     x = np.random.default_rng(7).random((1, 40, 2))
-    mu, sd = moments(after, x)
+    mu, sd = after.moments(x)
     expected_mu, expected_sd = by_hand(kernel, X[0], y[0], before.c[0], before.s2[0], ell, lam, x[0])
     np.testing.assert_allclose(mu[0], expected_mu, rtol=1e-8, atol=1e-8)
     np.testing.assert_allclose(sd[0], expected_sd, rtol=1e-8)
@@ -146,25 +137,25 @@ def test_added_points_give_the_posterior_from_scratch_with_mean_and_scale_kept(k
 def test_points_added_one_at_a_time_or_together_give_the_same_posterior(kernel, make_set):
     X, y = make_set(2, 18, 2)
     first = condition(make_data(X[:, :15], y[:, :15]), theta_of([0.4, 0.5], 1e-3, R=2), kernel)
-    together = add_points(first, X[:, 15:], y[:, 15:])
+    together = first.add_points(X[:, 15:], y[:, 15:])
     single = first
     for i in range(15, 18):
-        single = add_points(single, X[:, i : i + 1], y[:, i : i + 1])
+        single = single.add_points(X[:, i : i + 1], y[:, i : i + 1])
     x = np.random.default_rng(8).random((2, 20, 2))
-    np.testing.assert_allclose(moments(single, x), moments(together, x), rtol=1e-9, atol=1e-10)
+    np.testing.assert_allclose(single.moments(x), together.moments(x), rtol=1e-9, atol=1e-10)
 
 
 @each_kernel
 def test_gradients_after_adding_points_leave_a_remainder_of_order_two(kernel, make_set, taylor_order):
     X, y = make_set(1, 15, 2)
     post = condition(make_data(X[:, :12], y[:, :12]), theta_of([0.4, 0.5], 1e-4), kernel)
-    post = add_points(post, X[:, 12:], y[:, 12:])
+    post = post.add_points(X[:, 12:], y[:, 12:])
     x, direction = np.array([[[0.35, 0.62]]]), np.array([0.6, -0.8])
-    _, _, d_mu, d_sd = moments_and_gradients(post, x)
+    _, _, d_mu, d_sd = post.moments_and_gradients(x)
     for moment, gradient in ((0, d_mu), (1, d_sd)):
 
         def along(h, moment=moment):
-            return moments(post, x + h * direction)[moment][0, 0]
+            return post.moments(x + h * direction)[moment][0, 0]
 
         assert taylor_order(along, gradient[0, 0] @ direction, STEPS) > 1.7
 
@@ -174,8 +165,8 @@ def test_believed_points_leave_the_mean_as_it_was(kernel, make_set):
     X, y = make_set(1, 15, 2)
     post = condition(make_data(X, y), theta_of([0.4, 0.5], 1e-4), kernel)
     x = np.random.default_rng(9).random((1, 30, 2))
-    believed = add_points(post, np.array([[[0.2, 0.9], [0.5, 0.5]]]))
-    np.testing.assert_allclose(moments(believed, x)[0], moments(post, x)[0], rtol=1e-9, atol=1e-10)
+    believed = post.add_points(np.array([[[0.2, 0.9], [0.5, 0.5]]]))
+    np.testing.assert_allclose(believed.moments(x)[0], post.moments(x)[0], rtol=1e-9, atol=1e-10)
 
 
 @each_kernel
@@ -184,19 +175,19 @@ def test_believed_points_lower_the_sd_everywhere_and_most_of_all_there(kernel, m
     post = condition(make_data(X, y), theta_of([0.4, 0.5], 1e-8), kernel)
     new = np.array([[[0.2, 0.9], [0.5, 0.5]]])
     x = np.random.default_rng(10).random((1, 30, 2))
-    believed = add_points(post, new)
-    assert (moments(believed, x)[1] <= moments(post, x)[1] * (1.0 + 1e-9)).all()
-    assert (moments(believed, new)[1] < 1e-2 * moments(post, new)[1]).all()
+    believed = post.add_points(new)
+    assert (believed.moments(x)[1] <= post.moments(x)[1] * (1.0 + 1e-9)).all()
+    assert (believed.moments(new)[1] < 1e-2 * post.moments(new)[1]).all()
 
 
 @each_kernel
 def test_adding_an_observed_point_again_keeps_the_posterior_finite(kernel, make_set):
     X, y = make_set(1, 15, 2)
     post = condition(make_data(X, y), theta_of([0.4, 0.5], 1e-14), kernel)
-    again = add_points(post, np.concatenate([X[:, :1], X[:, :1]], axis=1), np.repeat(y[:, :1], 2, axis=1))
+    again = post.add_points(np.concatenate([X[:, :1], X[:, :1]], axis=1), np.repeat(y[:, :1], 2, axis=1))
     x = np.random.default_rng(11).random((1, 30, 2))
-    mu, sd = moments(again, x)
-    np.testing.assert_allclose(mu, moments(post, x)[0], rtol=1e-4, atol=1e-4)
+    mu, sd = again.moments(x)
+    np.testing.assert_allclose(mu, post.moments(x)[0], rtol=1e-4, atol=1e-4)
     assert np.isfinite(sd).all()
 
 
@@ -206,10 +197,10 @@ def test_points_added_to_a_padded_run_count(kernel, make_set):
     theta = theta_of([0.4, 0.5], 1e-3)
     mask = np.ones((1, 15))
     mask[0, 12:] = 0.0
-    padded = add_points(condition(make_data(X[:, :15], y[:, :15], mask), theta, kernel), X[:, 15:], y[:, 15:])
-    plain = add_points(condition(make_data(X[:, :12], y[:, :12]), theta, kernel), X[:, 15:], y[:, 15:])
+    padded = condition(make_data(X[:, :15], y[:, :15], mask), theta, kernel).add_points(X[:, 15:], y[:, 15:])
+    plain = condition(make_data(X[:, :12], y[:, :12]), theta, kernel).add_points(X[:, 15:], y[:, 15:])
     x = np.random.default_rng(12).random((1, 20, 2))
-    np.testing.assert_allclose(moments(padded, x), moments(plain, x), rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose(padded.moments(x), plain.moments(x), rtol=1e-10, atol=1e-10)
 
 
 def variances(n=60, lam=1e-14):
@@ -220,14 +211,14 @@ def variances(n=60, lam=1e-14):
     ell = [0.45, 0.45]
     post = condition(make_data(X, y), theta_of(ell, lam), kernel)
     x = np.clip(X + 1e-3 * np.random.default_rng(14).standard_normal(X.shape), 0.0, 1.0)  # close to observations
-    k = cross_correlations(post, x)[0]
+    k = post.cross_correlations(x)[0]
     data = make_data(X, y)
     r2 = (data.sq_diff[0] * (1.0 / np.array(ell))[:, None] ** 2).sum(axis=0).reshape(n, n)
     C = kernel.value(r2) + lam * np.eye(n)
     L = np.linalg.cholesky(C)
     v = solve_triangular(L, k.T, lower=True)
     C_inv = cho_solve((L, True), np.eye(n))
-    ours = moments(post, x)[1][0] ** 2 / post.s2[0]
+    ours = post.moments(x)[1][0] ** 2 / post.s2[0]
     by_solve = 1.0 - np.sum(v * v, axis=0)
     by_inverse = 1.0 - np.sum((k @ C_inv) * k, axis=1)
     with mpmath.workdps(60):
@@ -259,7 +250,7 @@ def test_the_variance_from_the_inverse_matrix_is_worse_by_orders_of_magnitude():
 def test_at_an_observation_the_variance_is_at_its_floor_and_has_no_gradient():
     X, y = np.full((1, 1, 2), 0.5), np.zeros((1, 1))
     post = condition(make_data(X, y), theta_of([0.5, 0.5], 1e-17), KERNELS["se"])
-    _, sd, _, d_sd = moments_and_gradients(post, X)
+    _, sd, _, d_sd = post.moments_and_gradients(X)
     assert sd[0, 0] == pytest.approx(np.sqrt(post.s2[0] * MIN_VARIANCE))
     np.testing.assert_array_equal(d_sd, 0.0)
 
@@ -270,7 +261,7 @@ def test_where_no_matrix_is_positive_definite_the_prediction_is_the_prior() -> N
     growing = Kernel("growing", lambda r2: 1.0 + 100.0 * r2, lambda r2: (1.0 + 100.0 * r2, 100.0 + 0.0 * r2))
     post = condition(make_data(X, y), np.log([[0.3, 0.3, 1e-14]] * 2), per_run([KERNELS["se"], growing]))
     assert post.ok.tolist() == [True, False]
-    mu, sd = moments(post, x)
+    mu, sd = post.moments(x)
     np.testing.assert_array_equal(mu[1], np.full(5, post.c[1]))
     np.testing.assert_array_equal(sd[1], np.full(5, np.sqrt(post.s2[1])))
     np.testing.assert_allclose([post.c[1], post.s2[1]], [y[1].mean(), y[1].var()])

@@ -5,10 +5,11 @@ import math
 import numpy as np
 import pytest
 
-from surefoot.gp.fit import fit
+from surefoot.gp.hyperparameters import fit
 from surefoot.gp.kernels import KERNELS
 from surefoot.gp.likelihood import make_data
 from surefoot.gp.priors import PRIORS, SHORT, none, short_scales
+from surefoot.gp.regression import Regression
 
 MATERN = KERNELS["matern52"]
 
@@ -17,7 +18,9 @@ def scales(X, y, prior):
     d = X.shape[-1]
     draws = np.random.default_rng(0).random((1, 8, d + 1))
     y = (y - y.mean()) / y.std()
-    return np.exp(fit(make_data(X[None], y[None]), MATERN, estimate_noise=True, uniforms=draws, prior=prior).theta[0])
+    return np.exp(
+        fit(Regression(make_data(X[None], y[None]), MATERN, estimate_noise=True, prior=prior), draws).theta[0]
+    )
 
 
 @pytest.mark.parametrize("prior", PRIORS.values(), ids=PRIORS.keys())

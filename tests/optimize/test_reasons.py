@@ -4,7 +4,7 @@ import pytest
 
 from surefoot import minimize
 from surefoot.errors import TooManyFailuresError
-from surefoot.optimize.minimize import stop_if_hopeless
+from surefoot.optimize.hopeless import stop_if_hopeless
 from surefoot.optimize.reasons import grouped, pattern_of, summary
 
 

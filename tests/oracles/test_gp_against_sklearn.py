@@ -14,10 +14,11 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern, WhiteKernel
 
 from surefoot import problems
-from surefoot.gp.fit import MAX_ELL, MAX_LAM, MIN_ELL, MIN_LAM, N_RANDOM_STARTS, fit
+from surefoot.gp.hyperparameters import N_RANDOM_STARTS, fit
 from surefoot.gp.kernels import KERNELS, get_kernel
 from surefoot.gp.likelihood import make_data, negative_log_likelihood
-from surefoot.gp.posterior import condition, moments
+from surefoot.gp.posterior import condition
+from surefoot.gp.regression import MAX_ELL, MAX_LAM, MIN_ELL, MIN_LAM, Regression
 from surefoot.numerics.designs import generator, latin_hypercube
 
 each_kernel = pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS.keys())
@@ -98,7 +99,7 @@ def predictions(kernel, d):
     model = ConstantKernel(s2) * correlation(kernel.name, ell)
     oracle = GaussianProcessRegressor(model, alpha=lam * s2, optimizer=None).fit(X[0], y[0] - post.c[0])
     x = np.random.default_rng(9).random((1, 50, d))
-    mu, sd = moments(post, x)
+    mu, sd = post.moments(x)
     expected_mu, expected_sd = oracle.predict(x[0], return_std=True)
     return mu[0], sd[0], expected_mu + post.c[0], expected_sd
 
@@ -132,7 +133,7 @@ def test_the_maximized_likelihood_is_at_least_scikit_learns_with_ten_restarts(pr
     d = problem.d
     data = make_data(X[None], y[None])
     uniforms = generator(5, 0, 0).random((1, N_RANDOM_STARTS, d + 1))
-    ours = fit(data, kernel, estimate_noise=True, uniforms=uniforms).nll[0]
+    ours = fit(Regression(data, kernel, estimate_noise=True), uniforms).cost[0]
 
     bounds = {"length_scale_bounds": (MIN_ELL, MAX_ELL)}
     model = ConstantKernel(1.0, (1e-3, 1e6)) * correlation(kernel.name, np.full(d, 0.5), **bounds)

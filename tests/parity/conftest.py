@@ -1,7 +1,6 @@
 """Helpers of the parity tests: a family of small problems, one per run."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -10,7 +9,6 @@ import pytest
 from surefoot.engine.batch import Batch
 from surefoot.engine.suggest import initial_design, suggest
 from surefoot.engine.warmth import Warmth
-from surefoot.gp.fit import FitState
 from surefoot.optimize.settings import Settings
 from surefoot.optimize.space import Space
 
@@ -39,10 +37,10 @@ def make_runs(X: np.ndarray, run_ids: list[int], failing: bool = False, n_pendin
 
 def loop(run_ids: list[int], settings: Settings, steps: int = 10, failing: bool = False) -> np.ndarray:
     """X (R, n, 2) after some steps from the initial design, every run on what it proposed itself."""
-    X = np.stack([initial_design(SPACE, settings, run) for run in run_ids])
+    X = np.stack([initial_design(SPACE, settings.spec, run) for run in run_ids])
     warmth = Warmth()
     for number in range(N_INIT, N_INIT + steps):
-        suggestion = suggest(SPACE, make_runs(X, run_ids, failing), number, settings, warmth)
+        suggestion = suggest(SPACE, make_runs(X, run_ids, failing), number, settings.spec, warmth)
         warmth = suggestion.warmth
         X = np.concatenate([X, suggestion.x[:, None]], axis=1)
     return X
@@ -50,11 +48,7 @@ def loop(run_ids: list[int], settings: Settings, steps: int = 10, failing: bool 
 
 def cut(warmth: Warmth, r: int) -> Warmth:
     """The warmth of one run of a batch."""
-    states = (warmth.objective, warmth.failures)
-    objective, failures = (s and FitState(s.theta[r : r + 1], s.inv_hessian[r : r + 1], s.n_cold) for s in states)
-    return replace(
-        warmth, objective=objective, failures=failures, warp=warmth.warp[r : r + 1], kernels=warmth.kernels[r : r + 1]
-    )
+    return warmth.part(np.asarray([r]))
 
 
 @pytest.fixture(scope="session")

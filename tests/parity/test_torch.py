@@ -11,7 +11,7 @@ from surefoot.engine.suggest import suggest
 from surefoot.engine.warmth import Warmth
 from surefoot.gp.kernels import MATERN52, SE, Kernel, get_kernel, per_run
 from surefoot.gp.likelihood import make_data, negative_log_likelihood
-from surefoot.gp.posterior import add_points, condition, moments_and_gradients
+from surefoot.gp.posterior import condition
 from surefoot.numerics.designs import generator
 from surefoot.optimize.settings import Settings
 
@@ -82,7 +82,7 @@ def test_likelihoods_and_gradients_are_equal_to_1e8(kernel: str, masked: bool, d
 def test_moments_and_their_gradients_are_equal_to_1e8(kernel: str, masked: bool, data, reference) -> None:
     X, y, mask, theta, x = data
     of_numpy, of_torch = (
-        moments_and_gradients(condition(make_data(X, y, m if masked else None), t[:, 0], kernel_of(kernel)), x)
+        condition(make_data(X, y, m if masked else None), t[:, 0], kernel_of(kernel)).moments_and_gradients(x)
         for X, y, m, t, x in both(reference, X, y, mask, theta, x)
     )
     for a, b in zip(of_torch, of_numpy, strict=True):
@@ -93,7 +93,7 @@ def test_moments_and_their_gradients_are_equal_to_1e8(kernel: str, masked: bool,
 def test_moments_with_believed_points_are_equal_to_1e8(kernel: str, data, reference) -> None:
     X, y, _, theta, x = data
     of_numpy, of_torch = (
-        moments_and_gradients(add_points(condition(make_data(X, y), t[:, 0], kernel_of(kernel)), x[:, :4]), x[:, 4:])
+        condition(make_data(X, y), t[:, 0], kernel_of(kernel)).add_points(x[:, :4]).moments_and_gradients(x[:, 4:])
         for X, y, t, x in both(reference, X, y, theta, x)
     )
     for a, b in zip(of_torch, of_numpy, strict=True):

@@ -2,11 +2,26 @@
 
 import re
 from pathlib import Path
+from typing import get_args
 
 import pytest
+from markupsafe import escape
 
 from surefoot.errors import InvalidInputError
-from surefoot.reports.page import Code, Facts, Figure, Html, Note, References, Section, Table, Text, render, write
+from surefoot.reports.page import (
+    Block,
+    Code,
+    Facts,
+    Figure,
+    Note,
+    References,
+    Section,
+    Table,
+    Text,
+    markup,
+    render,
+    write,
+)
 from surefoot.reports.svg import drawing
 
 EVIL = "<script>alert('1')</script> & \"quotes\""
@@ -41,7 +56,19 @@ def test_strings_of_the_user_are_shown_as_they_are(page: str, read) -> None:
 
 
 def test_markup_of_the_package_stays_markup() -> None:
-    assert "f<sub>L</sub>" in render("t", "", [Section("s", [Text(Html("f<sub>L</sub>"))])], "")
+    assert "f<sub>L</sub>" in render("t", "", [Section("s", [Text(markup("f<sub>L</sub>"))])], "")
+
+
+def test_values_in_markup_are_escaped_unless_they_are_markup() -> None:
+    assert markup("<b>{}</b>{}", EVIL, markup("<i>")) == f"<b>{escape(EVIL)}</b><i>"
+
+
+def test_every_kind_of_block_is_on_the_page(read) -> None:
+    blocks = {Text: ("it",), Note: ("it",), Table: ("it", ("it",), [("it",)]), Facts: ([("it", "it", "it")],),
+              Figure: ([], "it"), Code: ("it", "it"), References: ([("it", "it")],)}  # fmt: skip
+    assert set(blocks) == set(get_args(Block))
+    for kind, fields in blocks.items():
+        assert "it" in read(render("", "", [Section("", [kind(*fields)])], "")).text("section"), kind
 
 
 def test_control_characters_are_replaced() -> None:

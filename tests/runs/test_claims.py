@@ -22,7 +22,7 @@ from surefoot.integrations.optuna_history import (
     was_evaluated,
 )
 from surefoot.runs.claims import OWNER, RETRY, Claims
-from surefoot.runs.ends import end_trial
+from surefoot.runs.ends import Ending, end_trial
 from surefoot.runs.heart import Heart
 from surefoot.runs.owners import myself
 from surefoot.runs.storage import close_storage, open_storage
@@ -229,7 +229,7 @@ def test_a_late_result_of_a_point_that_has_its_result_is_kept_and_not_counted(st
 def test_a_late_result_counts_if_its_point_was_lost_for_good(study):
     late = elsewhere(study, n_evals=1)
     trial, _ = given_up(study, late)
-    end_trial(study, trials_of(study)[1]._trial_id, TrialState.FAIL, attributes={TRANSIENT: "lost again"})
+    end_trial(study, trials_of(study)[1]._trial_id, Ending({TRANSIENT: "lost again"}))
     late.end(trial.number, trial.params, 7.0, OUTCOME)
     assert evaluated(study) == {2: 7.0}  # and the transient failure counts no more
     assert "came late" in reason_of(trials_of(study)[1])

@@ -110,7 +110,7 @@ def test_a_reason_is_text_that_can_be_stored(make_problem):
 
 def test_arguments_that_are_too_long_are_the_failure_of_the_point(make_problem):
     problem = make_problem("print(1)", parameters={"c": {"choices": ["x" * 99_000, "y"]}})
-    object.__setattr__(problem.objective, "command", (*problem.objective.command, *["{c}"] * 60))
+    object.__setattr__(problem.evaluator, "command", (*problem.evaluator.command, *["{c}"] * 60))
     assert "Argument list too long" in evaluate(problem, c="x" * 99_000).reason
 
 

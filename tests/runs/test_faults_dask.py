@@ -55,7 +55,7 @@ def dask():
 def connected(dask):
     for _ in range(30):
         try:
-            return connect(dask.address)[1]
+            return connect(dask.address)
         except ValueError:  # its worker is not there yet
             time.sleep(0.5)
     raise AssertionError("no Dask")

@@ -7,7 +7,7 @@ import pytest
 from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
 
 from surefoot.errors import InvalidInputError, UnknownNameError
-from surefoot.runs.objective import ValueSource, fill
+from surefoot.runs.evaluator import ValueSource, fill
 from surefoot.runs.problem import read_problem, storage_place
 
 GOOD = """
@@ -33,7 +33,7 @@ def test_the_file_of_the_documentation_is_understood(tmp_path):
     assert problem.name == "stiffness"
     assert problem.n_evals == 30
     assert problem.parameters == {"f_L": FloatDistribution(1.33e5, 5.33e5), "xi": FloatDistribution(2.33, 3.0)}
-    assert problem.objective.timeout_s == 120
+    assert problem.evaluator.timeout_s == 120
     assert problem.default_storage == tmp_path / "stiffness.db"
 
 
@@ -68,7 +68,7 @@ def test_every_kind_of_parameter(tmp_path):
     ("old", "new", "message"),
     [
         ("n_evals = 30", "n_evals = 0", "n_evals of at least 1"),
-        ("n_evals = 30", "n_eval = 30", "got 'n_eval'"),
+        ("n_evals = 30", "n_eval = 30", "got 'n_eval'; try n_evals"),
         ("n_evals = 30", 'direction = "up"', "minimize or maximize"),
         ("n_evals = 30", 'policy = "EII"', "EII"),
         ("n_evals = 30", "heartbeat_s = 0", "heartbeat_s between"),
@@ -77,7 +77,7 @@ def test_every_kind_of_parameter(tmp_path):
         ("[parameters]", "[parameter]", "got 'parameter'"),
         ("low = 2.33, high = 3.0", "low = 2.33", "expected high for parameter 'xi'"),
         ("low = 2.33, high = 3.0", "low = 3.0, high = 2.0", "try low = 2.0, high = 3.0"),
-        ("low = 2.33, high = 3.0", "low = 2.33, high = 3.0, lgo = true", "got 'lgo'"),
+        ("low = 2.33, high = 3.0", "low = 2.33, high = 3.0, lgo = true", "got 'lgo'; try lo"),
         ("low = 2.33, high = 3.0", "low = 0.0, high = 3.0, log = true", "expected low > 0"),
         ("low = 2.33, high = 3.0", 'low = 2.33, high = 3.0, kind = "integer"', "an integer as low"),
         ("low = 2.33, high = 3.0", 'low = 2, high = 3, kind = "int"', "kind real or integer"),
@@ -90,7 +90,7 @@ def test_every_kind_of_parameter(tmp_path):
         ('"{xi}"', '"{xi:q}"', "placeholders like"),
         ('"{xi}"', '"{xi"', "placeholders like"),
         ('["true"', '["./nowhere"', "no such program"),
-        ("command = [", "commands = [", "got 'commands'"),
+        ("command = [", "commands = [", "got 'commands'; try command"),
         ('"true"', '""', "list of texts"),
         ("timeout_s = 120", "timeout_s = 0", "positive number"),
         ("timeout_s = 120", 'python = "m:f"', "command or python"),
@@ -98,7 +98,7 @@ def test_every_kind_of_parameter(tmp_path):
         ("timeout_s = 120", "n_retries = -1", "n_retries of at least 0"),
         ("timeout_s = 120", 'value = {regex = "("}', "regular expression"),
         ("timeout_s = 120", 'value = {regex = "(a)(b)"}', "at most one group"),
-        ("timeout_s = 120", 'value = {json = "a"}', "{json, key}"),
+        ("timeout_s = 120", 'value = {key = "a"}', "{json, key}"),
         ("timeout_s = 120", "environment = {A = 1}", "table of texts"),
         ("n_evals = 30", "n_evals = ", "TOML file"),
         ("n_evals = 30", "n_evals = " + "9" * 5000, "TOML file"),
@@ -150,7 +150,7 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path, name):
 
 
 def test_a_timeout_longer_than_poll_can_wait_is_kept(tmp_path):
-    assert read(tmp_path, GOOD.replace("timeout_s = 120", "timeout_s = 1e12")).objective.timeout_s == 1e12
+    assert read(tmp_path, GOOD.replace("timeout_s = 120", "timeout_s = 1e12")).evaluator.timeout_s == 1e12
 
 
 def test_an_unknown_policy_is_an_unknown_name(tmp_path):
@@ -168,7 +168,7 @@ def test_python_needs_a_function_and_a_file(tmp_path):
 
 def test_a_command_that_reads_the_parameters_file_needs_no_placeholders(tmp_path):
     problem = read(tmp_path, GOOD.replace(', "--stiffness", "{f_L}", "--xi", "{xi}"', ""))
-    assert len(problem.objective.command) == 1
+    assert len(problem.evaluator.command) == 1
 
 
 def test_a_relative_program_is_found_beside_the_problem_file(tmp_path):
@@ -176,7 +176,7 @@ def test_a_relative_program_is_found_beside_the_problem_file(tmp_path):
     with pytest.raises(InvalidInputError, match="cannot be executed"):
         read(tmp_path, GOOD.replace('"true"', '"./sim"'))
     (tmp_path / "sim").chmod(0o755)
-    assert read(tmp_path, GOOD.replace('"true"', '"./sim"')).objective.command[0] == str(tmp_path / "sim")
+    assert read(tmp_path, GOOD.replace('"true"', '"./sim"')).evaluator.command[0] == str(tmp_path / "sim")
 
 
 def test_numbers_keep_all_their_digits_and_formats_are_applied():
@@ -186,7 +186,7 @@ def test_numbers_keep_all_their_digits_and_formats_are_applied():
 
 def test_a_json_value_is_understood(tmp_path):
     text = GOOD + 'value = {json = "out.json", key = "a.loss"}'
-    assert read(tmp_path, text).objective.value == ValueSource(json="out.json", key="a.loss")
+    assert read(tmp_path, text).evaluator.value == ValueSource(json="out.json", key="a.loss")
 
 
 def test_a_problem_file_stands_for_its_storage(tmp_path):

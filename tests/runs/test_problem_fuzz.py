@@ -111,12 +111,12 @@ def test_anything_in_a_problem_is_understood_or_refused(tmp_path, seed):
             try:
                 problem = problem_from(spoilt(random.Random(f"{seed} {i}")), tmp_path)
                 space = engine_space(problem.parameters)
-                point = space.decode(initial_design(space, problem.settings, 0)[0])
+                point = space.decode(initial_design(space, problem.settings.spec, 0)[0])
             except InvalidInputError as error:
                 refused(error)
                 continue
         n_understood += 1
-        if problem.objective.command:
+        if problem.evaluator.command:
             x = {name: from_engine(d, v) for (name, d), v in zip(problem.parameters.items(), point, strict=True)}
             try:
                 assert evaluate_trial(problem, i, x).evaluation.status == "failed"  # it leaves no file with a value

@@ -95,15 +95,15 @@ def test_a_dask_cluster_evaluates(make_problem, reporter):
     distributed = pytest.importorskip("distributed")
     from surefoot.runs.cluster import connect
 
-    with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=2, dashboard_address=None, host="127.0.0.1"
-    ) as cluster:
-        client, executor, n_threads = connect(cluster.scheduler_address)
-        with client:
-            result = run(
-                make_problem(python=BOWL_FUNCTION, n_evals=10), workers=n_threads, executor=executor, reporter=reporter
-            )
-    assert n_threads == 4
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=2, dashboard_address=None, host="127.0.0.1"
+        ) as cluster,
+        connect(cluster.scheduler_address) as executor,
+    ):
+        problem = make_problem(python=BOWL_FUNCTION, n_evals=10)
+        result = run(problem, workers=executor.n_threads, executor=executor, reporter=reporter)
+    assert executor.n_threads == 4
     assert result.nfev == 10
 
 

@@ -15,7 +15,6 @@ import math
 
 from surefoot.acquisition.improvement import Partials
 from surefoot.backend import Array, log_ndtr, namespace
-from surefoot.gp.posterior import Posterior, cross_correlations
 from surefoot.numerics.normal import tail_ratios
 
 N_SAMPLES = 100  # [NH18, section 4]
@@ -81,27 +80,7 @@ def sample_minimum_gumbel(mu: Array, sd: Array, f_best: Array, uniforms: Array) 
     return xp.minimum(samples, f_best)  # the minimum is no higher than what was seen
 
 
-def sample_minimum_features(
-    post: Posterior, x: Array, f_best: Array, frequencies: Array, phases: Array, weights: Array, noise: Array
-) -> Array:
-    """Samples of f* (R, S) by MES-R: minima over the points x of functions drawn from the posterior.
-
-    Host draws: frequencies (R, D, d) of the kernel's spectrum for unit length scales, phases (R, 1, D) in
-    [0, 2 pi), weights (R, D, S) and noise (R, n, S) standard normal.
-    """
-    xp = namespace(x)
-    D = frequencies.shape[1]
-
-    def features(points: Array) -> Array:
-        angle = (points * post.inv_ell) @ xp.matrix_transpose(frequencies) + phases
-        return math.sqrt(2.0 / D) * xp.cos(angle)
-
-    prior_x, prior_X = features(x) @ weights, features(post.X) @ weights  # (R, m, S), (R, n, S), scale 1
-    scale = xp.sqrt(post.s2)[:, None, None]
-    # Matheron: f(x) = c + prior(x) + k(x)' C^-1 (y - c - prior(X) - e), with L^-1 (y - c) = z already known
-    draw = prior_X + noise * xp.sqrt(post.lam)[:, None, None]
-    if post.mask is not None:
-        draw = draw * post.mask[..., None]
-    correction = xp.matrix_transpose(post.L_inv) @ (post.z[..., None] - scale * (post.L_inv @ draw))
-    f = post.c[:, None, None] + scale * prior_x + cross_correlations(post, x) @ correction
-    return xp.minimum(xp.min(f, axis=1), f_best)
+def sample_minimum(paths: Array, f_best: Array) -> Array:
+    """Samples of f* (R, S) by MES-R: minima of functions drawn from the posterior, (R, m, S) at many points."""
+    xp = namespace(paths)
+    return xp.minimum(xp.min(paths, axis=1), f_best)

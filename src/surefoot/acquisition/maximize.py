@@ -12,9 +12,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from surefoot.acquisition.screening import top_candidates
-from surefoot.acquisition.success import Target
+from surefoot.acquisition.target import Target
 from surefoot.backend import Array, clip, like, namespace, sq_distances
-from surefoot.numerics.quasi_newton import minimize_box
+from surefoot.numerics.quasi_newton import Rules, minimize_box
 
 N_STARTS = 4  # from the lattice, and as many from the clouds
 _F_TOL = 1e-6  # predicted gain of the log policy at which a polish ends
@@ -39,24 +39,26 @@ def maximize_by_gradient(target: Target, lattice: Array, clouds: Array, free: Ar
     rows = like(range(lattice.shape[0]), lattice)[:, None]
     starts = [candidates[rows, top_candidates(target, candidates, N_STARTS)[0]] for candidates in (lattice, clouds)]
     x0 = xp.concat(starts, axis=1)  # (R, q, d)
-    nearest = xp.sqrt(xp.min(sq_distances(x0, target.post.X), axis=2))  # the length on which a policy varies
+    nearest = xp.sqrt(xp.min(sq_distances(x0, target.surrogate.X), axis=2))  # the length on which a policy varies
 
-    def objective(x: Array, runs: Array | None) -> tuple[Array, Array]:
+    def negated(x: Array, runs: Array | None) -> tuple[Array, Array]:
         value, gradient = target.select(runs).values_and_gradients(x)
         good = xp.isfinite(value) & xp.all(xp.isfinite(gradient), axis=-1)
         return xp.where(good, -value, xp.inf), xp.where(good[..., None], -gradient, 0.0)
 
     result = minimize_box(
-        objective,
+        negated,
         x0,
         xp.where(free, 0.0, x0),
         xp.where(free, 1.0, x0),
-        first_step=clip(0.3 * nearest, 1e-7, 0.1),
-        max_step=_MAX_STEP,
-        f_tol=_F_TOL,
-        max_calls=_MAX_CALLS,
-        race=True,
-        max_backtracks=4,  # in a refined region sd is known to a few digits only: rounding, not a slope, stops a search
+        Rules(
+            first_step=clip(0.3 * nearest, 1e-7, 0.1),
+            max_step=_MAX_STEP,
+            f_tol=_F_TOL,
+            max_calls=_MAX_CALLS,
+            race=True,
+            max_backtracks=4,  # in a refined region sd is known to a few digits only: rounding stops a search
+        ),
     )
     order = xp.argsort(result.f, axis=1, stable=True)
     return Proposals(x=result.x[rows, order], value=-result.f[rows, order])

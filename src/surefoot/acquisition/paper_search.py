@@ -14,9 +14,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from surefoot.acquisition.maximize import Proposals
+from surefoot.acquisition.raw import RawTarget
 from surefoot.acquisition.screening import top_candidates
 from surefoot.acquisition.simplex_gpu import is_usable, minimize_on_gpu
-from surefoot.acquisition.success import Target
 from surefoot.backend import Array, like, namespace
 from surefoot.numerics.nelder_mead import minimize_simplex
 
@@ -26,16 +26,16 @@ TOLERANCE = 1e-3
 
 
 def maximize_as_the_paper(
-    targets: Sequence[Target], uniform: Sequence[Array], *, absolute: bool = False
+    targets: Sequence[RawTarget], uniform: Sequence[Array], *, absolute: bool = False
 ) -> list[Proposals]:
     """Maximize each target from the best 10 of its uniform points (R, 10^4, d)."""
     f_tol = 0.0 if absolute else TOLERANCE
-    slacks = [(TOLERANCE if absolute else 0.0) * target.raw_unit() for target in targets]
+    slacks = [(TOLERANCE if absolute else 0.0) * target.slack() for target in targets]
     starts = []
-    for target, points in zip(targets, uniform, strict=True):
+    for raw, points in zip(targets, uniform, strict=True):
         rows = like(range(points.shape[0]), points)[:, None]
-        starts.append(points[rows, top_candidates(target, points, N_STARTS)[0]])
-    if all(is_usable(target, x0) for target, x0 in zip(targets, starts, strict=True)):
+        starts.append(points[rows, top_candidates(raw.target, points, N_STARTS)[0]])
+    if all(is_usable(raw.target, x0) for raw, x0 in zip(targets, starts, strict=True)):
         found = minimize_on_gpu(targets, starts, f_tol, slacks)
     else:
         found = [_in_lockstep(*search, f_tol) for search in zip(targets, starts, slacks, strict=True)]
@@ -47,9 +47,9 @@ def maximize_as_the_paper(
     return proposals
 
 
-def _in_lockstep(target: Target, starts: Array, slack: Array, f_tol: float) -> tuple[Array, Array]:
+def _in_lockstep(raw: RawTarget, starts: Array, slack: Array, f_tol: float) -> tuple[Array, Array]:
     def negated(x: Array, runs: Array | None) -> Array:
-        return -target.select(runs).raw_values(x)
+        return -raw.select(runs).values(x)
 
     result = minimize_simplex(negated, starts, f_tol=f_tol, slack=slack)
     return result.x, result.f

@@ -6,7 +6,6 @@ what the policy needs (MES: samples of the minimum), and returns the `Score`.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -15,9 +14,9 @@ from surefoot.acquisition import entropy
 from surefoot.acquisition.improvement import Partials, log_ei, log_pi, log_scaled_ei
 from surefoot.acquisition.naive import mn
 from surefoot.acquisition.optimistic import KAPPA, lcb
-from surefoot.backend import Array, like, namespace
+from surefoot.backend import Array, namespace
 from surefoot.errors import InvalidInputError, UnknownNameError, shown
-from surefoot.gp.posterior import Posterior, moments
+from surefoot.gp.surrogate import Surrogate
 from surefoot.numerics.designs import Generators, draw, kronecker
 
 UserPolicy = Callable[[Array, Array, Array], "Partials | Array"]
@@ -27,7 +26,7 @@ UserPolicy = Callable[[Array, Array, Array], "Partials | Array"]
 class Step:
     """What one step of R runs offers to a policy."""
 
-    post: Posterior
+    surrogate: Surrogate
     f_best: Array  # (R, 1)
     generators: Generators
     kappa: float = KAPPA
@@ -83,9 +82,9 @@ def _prepare_lcb(step: Step) -> Score:
 
 def _minimum_points(step: Step, n_points: int) -> Array:
     """Points over which f* is sampled: a lattice, other each step, and the observations, (R, m, d)."""
-    d = step.post.X.shape[-1]
-    grid = draw(step.generators, lambda rng: kronecker(n_points, d, rng), step.post.X)
-    return namespace(grid).concat([grid, step.post.X], axis=1)
+    d = step.surrogate.X.shape[-1]
+    grid = draw(step.generators, lambda rng: kronecker(n_points, d, rng), step.surrogate.X)
+    return namespace(grid).concat([grid, step.surrogate.X], axis=1)
 
 
 def _mes(f_star: Array) -> Score:
@@ -96,26 +95,14 @@ def _mes(f_star: Array) -> Score:
 
 def _prepare_mes_g(step: Step) -> Score:
     x = _minimum_points(step, 2000)
-    mu, sd = moments(step.post, x)
+    mu, sd = step.surrogate.moments(x)
     uniforms = draw(step.generators, lambda rng: rng.random(entropy.N_SAMPLES), x)
     return _mes(entropy.sample_minimum_gumbel(mu, sd, step.f_best, uniforms))
 
 
 def _prepare_mes_r(step: Step) -> Score:
     x = _minimum_points(step, 1000)
-    _, n, d = step.post.X.shape
-    D, S = 500, entropy.N_SAMPLES
-    frequencies = draw(step.generators, lambda rng: rng.standard_normal((D, d)), x)
-    # Matern's spectrum is Student's t with 5 degrees of freedom; drawn for every run, so that all draw alike
-    chi2 = draw(step.generators, lambda rng: rng.chisquare(5.0, (D, 1)), x)
-    kernels = step.post.kernel.of_runs or (step.post.kernel,) * x.shape[0]
-    is_matern = like([[[kernel.name == "matern52"]] for kernel in kernels], x)
-    frequencies = namespace(x).where(is_matern, frequencies / namespace(x).sqrt(chi2 / 5.0), frequencies)
-    phases = draw(step.generators, lambda rng: rng.uniform(0.0, 2.0 * math.pi, (1, D)), x)
-    weights = draw(step.generators, lambda rng: rng.standard_normal((D, S)), x)
-    noise = draw(step.generators, lambda rng: rng.standard_normal((n, S)), x)
-    f_star = entropy.sample_minimum_features(step.post, x, step.f_best, frequencies, phases, weights, noise)
-    return _mes(f_star)
+    return _mes(entropy.sample_minimum(step.surrogate.sample_paths(x, step.generators, entropy.N_SAMPLES), step.f_best))
 
 
 _POLICIES: dict[str, Policy] = {}

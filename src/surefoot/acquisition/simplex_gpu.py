@@ -12,8 +12,10 @@ from collections.abc import Sequence
 from importlib.resources import files
 from typing import Any
 
-from surefoot.acquisition.success import Target
+from surefoot.acquisition.raw import RawTarget
+from surefoot.acquisition.target import Target
 from surefoot.backend import Array, contiguous, cuda_kernel, empty, like, namespace, on_cuda
+from surefoot.gp.posterior import Posterior
 from surefoot.numerics.nelder_mead import FIRST_SIZE, X_TOL, iteration_limit
 
 KERNELS = ("se", "matern52")  # enum Kernel of simplex.cu
@@ -33,23 +35,25 @@ def is_usable(target: Target, starts: Array) -> bool:
     """Whether the kernel covers this search."""
     return (
         on_cuda(starts)
-        and target.success is None
-        and target.post.mask is None
+        and not target.weights
+        and isinstance(target.surrogate, Posterior)
+        and target.surrogate.mask is None
         and target.policy.name in POLICIES
-        and target.post.kernel.name in KERNELS
+        and target.surrogate.kernel.name in KERNELS
         and starts.shape[-1] <= MAX_D
         and cuda_kernel(source(), "minimize_simplex") is not None
     )
 
 
 def arguments(
-    targets: Sequence[Target], starts: Sequence[Array], f_tol: float, slacks: Sequence[Array]
+    raw: Sequence[RawTarget], starts: Sequence[Array], f_tol: float, slacks: Sequence[Array]
 ) -> tuple[list[Any], Array, Array]:
     """The kernel's arguments in their order, and among them where the end points and their values will be.
 
     All targets go into one launch: simplices of every policy fill the GPU side by side.
     """
     xp = namespace(starts[0])
+    targets = [r.target for r in raw]
     x0 = xp.concat(list(starts), axis=0)
     R, S, d = x0.shape
     # of a policy: kappa (LCB), f_best (PI, EI, ScaledEI), samples of the minimum (MES); MN has none
@@ -57,16 +61,17 @@ def arguments(
     width = max(parameters.shape[1] for parameters in own)
     padded = [xp.broadcast_to(p, (p.shape[0], width)) for p in own]  # those with one parameter repeat it
     which = [POLICIES.index(target.policy.name) for target in targets for _ in range(target.f_best.shape[0])]
-    zeros = [0.0 * t.f_best if t.zero is None or not t.policy.is_level else t.zero for t in targets]
-    posts = [target.post for target in targets]
+    zeros = [r.zero if r.target.policy.is_level else 0.0 * r.zero for r in raw]
+    posts = [t.surrogate for t in targets if isinstance(t.surrogate, Posterior)]  # all of them: is_usable
 
     def all_of(field: str) -> Array:
         return xp.concat([getattr(post, field) for post in posts], axis=0)
 
     inv_ell = all_of("inv_ell")
+    L_inv_T = xp.matrix_transpose(xp.concat([post.factor.L_inv for post in posts], axis=0))
     x, f = empty((R, S, d), x0), empty((R, S), x0)
     arrays = [
-        all_of("X") * inv_ell, inv_ell, xp.matrix_transpose(all_of("L_inv")), all_of("z"), all_of("c"), all_of("s2"),
+        all_of("X") * inv_ell, inv_ell, L_inv_T, all_of("z"), all_of("c"), all_of("s2"),
         xp.concat(padded, axis=0), xp.concat(zeros, axis=0), xp.concat(list(slacks), axis=0),
         xp.astype(like(which, x0), xp.int32), x0,
     ]  # fmt: skip
@@ -78,12 +83,12 @@ def arguments(
 
 
 def minimize_on_gpu(
-    targets: Sequence[Target], starts: Sequence[Array], f_tol: float, slacks: Sequence[Array]
+    raw: Sequence[RawTarget], starts: Sequence[Array], f_tol: float, slacks: Sequence[Array]
 ) -> list[tuple[Array, Array]]:
-    """Of each target: end points (R, S, d) of the searches and the negated raw policy there (R, S)."""
+    """Of each target: end points (R, S, d) of the searches and the negated raw policy there, from its zero (R, S)."""
     kernel = cuda_kernel(source(), "minimize_simplex")
-    args, x, f = arguments(targets, starts, f_tol, slacks)
-    n = targets[0].post.X.shape[1]
+    args, x, f = arguments(raw, starts, f_tol, slacks)
+    n = raw[0].target.surrogate.X.shape[1]
     # a block reads L^-1 as fast as its threads can ask for it
     threads = 512 if n > 300 else 256
     shared = 8 * TRIALS * max(n, 2 * threads)

@@ -61,9 +61,7 @@ def benchmark(
     """
     from surefoot.acquisition.registry import PAPER_POLICIES
     from surefoot.backend import reference_on
-    from surefoot.errors import InvalidInputError, UnknownNameError
     from surefoot.optimize.plots import pyplot
-    from surefoot.optimize.settings import SEARCHES
     from surefoot.paper.problems import ALL
     from surefoot.paper.studies.benchmark import runner, study
 
@@ -72,15 +70,7 @@ def benchmark(
     if only_tables:
         _write_tables(runner.load_all(raw), out, console)
         return
-    if search not in SEARCHES:
-        raise UnknownNameError(f"expected a search, one of {', '.join(SEARCHES)}; got {search!r}; try paper")
-    if not time_limit > 0.0:
-        raise InvalidInputError(f"expected a time limit of more than 0 minutes; got {time_limit}; try 60")
-    if tables and policies and "ScaledEI" not in policies:
-        raise InvalidInputError(
-            f"expected ScaledEI among the policies: the tables compare others with it; got {', '.join(policies)}; "
-            "try --policy ScaledEI as well, or --no-tables"
-        )
+    _check(search, time_limit, policies if tables else [])
     if tables:
         pyplot()  # if it is missing: complain now, not after the runs
     reference_on(device)  # complain now, not in every worker
@@ -107,6 +97,22 @@ def benchmark(
         raise typer.Exit(3)
 
 
+def _check(search: str, time_limit: float, compared: list[str]) -> None:
+    """Complain now, not after the runs; compared: the policies of the tables, if any are named."""
+    from surefoot.engine.searches import SEARCHES
+    from surefoot.errors import InvalidInputError, UnknownNameError
+
+    if search not in SEARCHES:
+        raise UnknownNameError(f"expected a search, one of {', '.join(SEARCHES)}; got {search!r}; try paper")
+    if not time_limit > 0.0:
+        raise InvalidInputError(f"expected a time limit of more than 0 minutes; got {time_limit}; try 60")
+    if compared and "ScaledEI" not in compared:
+        raise InvalidInputError(
+            f"expected ScaledEI among the policies: the tables compare others with it; got {', '.join(compared)}; "
+            "try --policy ScaledEI as well, or --no-tables"
+        )
+
+
 def _write_tables(done: list[Any], out: Path, console: Console) -> None:
     from surefoot.paper.studies.benchmark import report
 
@@ -128,9 +134,8 @@ def _executor(dask: str, workers: int, n_groups: int, on_gpu: bool) -> Iterator[
         return
     from surefoot.runs.cluster import connect
 
-    client, executor, n_workers = connect(dask)
-    with client:
-        yield executor, n_workers
+    with connect(dask) as cluster:
+        yield cluster, cluster.n_threads
 
 
 @contextmanager

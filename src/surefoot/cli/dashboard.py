@@ -5,11 +5,11 @@ from __future__ import annotations
 import typer
 from rich.console import Console
 
-from surefoot.cli.list import STORAGE
+from surefoot.cli.options import Storage
 
 
 def dashboard(
-    storage: str = STORAGE,
+    storage: Storage,
     host: str = typer.Option("127.0.0.1", help="Address to listen on. Others than loopback let anybody there in."),
     port: int = typer.Option(8080, min=0, max=65535, help="Port to listen on; 0: any free one."),
 ) -> None:

@@ -7,14 +7,13 @@ from pathlib import Path
 import typer
 from rich.console import Console
 
-from surefoot.cli.list import STORAGE
-from surefoot.cli.show import STUDY
+from surefoot.cli.options import Storage, StudyName
 
 
 def export(
-    storage: str = STORAGE,
+    storage: Storage,
     output: Path = typer.Option(Path("-"), "--output", "-o", help="A .csv, .json or .parquet file; -: CSV to stdout."),
-    study: str = STUDY,
+    study: StudyName = "",
 ) -> None:
     """Write the trials of a study to a file, one row each.
 

@@ -5,18 +5,17 @@ from __future__ import annotations
 import typer
 from rich.console import Console
 
-from surefoot.cli.list import STORAGE
-from surefoot.cli.show import STUDY
+from surefoot.cli.options import Storage, StudyName
 
 
 def forget(
-    storage: str = STORAGE,
+    storage: Storage,
     which: list[str] = typer.Argument(
         metavar="NUMBERS|REASON…",
         help="Trials by number (3 5-9), or a part of their reason ('No such file', 'exit *').",
     ),
     undo: bool = typer.Option(False, "--undo", help="Count them again, and learn from them."),
-    study: str = STUDY,
+    study: StudyName = "",
 ) -> None:
     """Take evaluations out of a study, and keep them stored.
 

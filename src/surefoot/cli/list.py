@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-import typer
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-STORAGE = typer.Argument(metavar="STORAGE", help="A SQLite file, postgresql://…, or the problem file of a run.")
+from surefoot.cli.options import Storage
 
 
-def list_studies(storage: str = STORAGE) -> None:
+def list_studies(storage: Storage) -> None:
     """List the studies in a storage.
 
     Example: surefoot list stiffness.db

@@ -1,6 +1,7 @@
 """`surefoot pulmonary`: simulate the pulmonary circulation, map where it fails (inference: inference.py)."""
 
 import csv
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,6 +11,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn
 from rich.progress import TimeElapsedColumn as Elapsed
 from rich.table import Table
 
+from surefoot.cli.options import FL, FS, SettingsFile, Variant, Workers, Xi
 from surefoot.errors import InvalidInputError, UnknownNameError
 
 if TYPE_CHECKING:
@@ -19,28 +21,6 @@ app = typer.Typer(
     help="The pulmonary circulation: simulate, infer. Research software, not a medical device.",
     no_args_is_help=True,
 )
-
-FL = Annotated[
-    float,
-    typer.Option("--f-L", metavar="F", help="Stiffness of the large vessels, dyn/cm²; in the paper 1.33e5 to 5.33e5."),
-]
-FS = Annotated[
-    float,
-    typer.Option("--f-S", metavar="F", help="Stiffness of the small vessels, dyn/cm²; in the paper 2.66e4 to 1.066e5."),
-]
-XI = Annotated[
-    float, typer.Option("--xi", metavar="X", help="Radius exponent of the trees; in the paper 2.33 (rarefied) to 3.")
-]
-VARIANT = Annotated[
-    str | None,
-    typer.Option(metavar="NAME", help="published: as printed, iterated until periodic; original: as the 2014 program."),
-]
-SETTINGS = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE", help="TOML file for all else: vessels, inflow, fluid, trees, grid; see docs/pulmonary.md."
-    ),
-]
 
 
 def load_settings(path: Path | None, variant: str | None) -> "Settings":
@@ -65,9 +45,9 @@ def _summary_table(simulation: "Simulation") -> Table:
 def simulate_command(
     f_L: FL = 2.6e5,
     f_S: FS = 5.0e4,
-    xi: XI = 2.76,
-    variant: VARIANT = None,
-    settings: SETTINGS = None,
+    xi: Xi = 2.76,
+    variant: Variant = None,
+    settings: SettingsFile = None,
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the waveforms of all vessels to this CSV file.")
     ] = None,
@@ -88,14 +68,8 @@ def simulate_command(
     chosen = load_settings(settings, variant)
     beats = chosen.variant.beats
     try:
-        with Progress(
-            SpinnerColumn(),
-            TextColumn("{task.description}"),
-            BarColumn(),
-            Elapsed(),
-            console=Console(stderr=True),
-            transient=True,
-        ) as progress:
+        columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), Elapsed())
+        with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
             task = progress.add_task("preparing (the first run ever compiles, about 20 s)", total=beats)
 
             def show(n: int, change: float) -> None:
@@ -134,7 +108,7 @@ _LETTERS = {
 }
 
 
-def _axis(text: str, position: int) -> tuple[str, list[float]]:
+def _axis(text: str, position: int) -> tuple[str, tuple[float, float]]:
     """NAME, or NAME=LOW:HIGH, to (name, bounds); the paper's bounds by default."""
     from surefoot.pulmonary import PARAMETER_BOX
 
@@ -143,22 +117,74 @@ def _axis(text: str, position: int) -> tuple[str, list[float]]:
         hint = f"try --{'xy'[position]} f_L"
         raise UnknownNameError(f"expected a parameter among f_L, f_S, xi, got {name!r}; {hint}")
     if not given:
-        return name, list(PARAMETER_BOX[_PARAMETERS.index(name)])
+        return name, PARAMETER_BOX[_PARAMETERS.index(name)]
     try:
         low, high = (float(part) for part in given.split(":"))
     except ValueError:
         low, high = 1.0, 0.0
     if not low < high:
         raise InvalidInputError(f"expected {name}=LOW:HIGH with LOW < HIGH, got {text!r}; try {name}=1e5:5e5")
-    return name, [low, high]
+    return name, (low, high)
 
 
-def _letter(outcome: "Simulation | SimulationFailure") -> str:
+@dataclass(frozen=True)
+class _Map:
+    """Simulations over a grid of two parameters, row by row from the bottom."""
+
+    x: str
+    y: str
+    across: list[float]
+    up: list[float]
+    points: list[dict[str, float]]
+    title: str
+    outcomes: "list[Simulation | SimulationFailure]" = field(default_factory=list)
+
+    @property
+    def kinds(self) -> list[list[str]]:
+        """Kinds of failures, empty where it runs."""
+        from surefoot.pulmonary import SimulationFailure
+
+        kinds = [str(o.kind) if isinstance(o, SimulationFailure) else "" for o in self.outcomes]
+        n = len(self.across)
+        return [kinds[i : i + n] for i in range(0, len(kinds), n)]
+
+
+def _grid(x: str, y: str, n: int, values: dict[str, float], variant: str | None) -> _Map:
+    """What is to be simulated: x and y as the user gave them, the third parameter as in `values`."""
+    import numpy as np
+
+    (name_x, bounds_x), (name_y, bounds_y) = _axis(x, 0), _axis(y, 1)
+    if name_x == name_y:
+        raise InvalidInputError(f"expected two different parameters, got {name_x} twice; change --x or --y")
+    across, up = np.linspace(*bounds_x, n).tolist(), np.linspace(*bounds_y, n).tolist()
+    points = [{**values, name_x: a, name_y: b} for b in up for a in across]
+    held = next(name for name in _PARAMETERS if name not in (name_x, name_y))
+    return _Map(name_x, name_y, across, up, points, f"{held} = {values[held]:.4g}, {variant or 'published'}")
+
+
+def _print_map(console: Console, found: _Map) -> None:
+    axes = f"{found.y} upwards, {found.x} from {found.across[0]:.4g} to {found.across[-1]:.4g}"
+    console.print(f"{axes}; {found.title}", highlight=False)
+    for value, kinds in zip(reversed(found.up), reversed(found.kinds), strict=True):
+        letters = " ".join(f"[red]{_LETTERS[kind]}[/red]" if kind else "[green]·[/green]" for kind in kinds)
+        console.print(f"{value:>10.4g} {letters}", highlight=False)
+    failed = [kind for kinds in found.kinds for kind in kinds if kind]
+    legend = ", ".join(["· runs", *(f"{_LETTERS[kind]} {kind}" for kind in sorted(set(failed)))])
+    console.print(f"{len(failed)} of {len(found.points)} failed ({legend})", highlight=False)
+
+
+def _write_map(path: Path, found: _Map) -> None:
     from surefoot.pulmonary import SimulationFailure
 
-    if isinstance(outcome, SimulationFailure):
-        return f"[red]{_LETTERS[outcome.kind]}[/red]"
-    return "[green]·[/green]"
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow([*_PARAMETERS, "kind", "vessel", "time_s"])
+        for point, outcome in zip(found.points, found.outcomes, strict=True):
+            values = [f"{point[name]:.9g}" for name in _PARAMETERS]
+            if isinstance(outcome, SimulationFailure):
+                writer.writerow([*values, outcome.kind, outcome.vessel, outcome.time_s])
+            else:
+                writer.writerow([*values, "", "", ""])
 
 
 @app.command()
@@ -170,10 +196,10 @@ def failures(
     points: Annotated[int, typer.Option(min=2, max=200, metavar="N", help="Grid points per direction.")] = 12,
     f_L: FL = 2.6e5,
     f_S: FS = 5.0e4,
-    xi: XI = 2.76,
-    variant: VARIANT = "original",
-    settings: SETTINGS = None,
-    workers: Annotated[int, typer.Option(min=1, metavar="N", help="Processes at a time.")] = 1,
+    xi: Xi = 2.76,
+    variant: Variant = "original",
+    settings: SettingsFile = None,
+    workers: Workers = 1,
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write kind, vessel and time of each to this CSV file.")
     ] = None,
@@ -186,62 +212,27 @@ def failures(
 
     Example: surefoot pulmonary failures --x f_L --y xi --points 20 --plot map.png
     """
-    import numpy as np
+    from surefoot.pulmonary import simulate_many
 
-    from surefoot.pulmonary import SimulationFailure, simulate_many
-
-    (name_x, bounds_x), (name_y, bounds_y) = _axis(x, 0), _axis(y, 1)
-    if name_x == name_y:
-        raise InvalidInputError(f"expected two different parameters, got {name_x} twice; change --x or --y")
-    across = np.linspace(bounds_x[0], bounds_x[1], points)
-    up = np.linspace(bounds_y[0], bounds_y[1], points)
-    fixed = {"f_L": f_L, "f_S": f_S, "xi": xi}
-    rows = [{**fixed, name_x: float(a), name_y: float(b)} for b in up for a in across]
-    with Progress(
-        TextColumn("simulating"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        Elapsed(),
-        console=Console(stderr=True),
-        transient=True,
-    ) as progress:
-        task = progress.add_task("", total=len(rows))
+    grid = _grid(x, y, points, {"f_L": f_L, "f_S": f_S, "xi": xi}, variant)
+    columns = (TextColumn("simulating"), BarColumn(), MofNCompleteColumn(), Elapsed())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("", total=len(grid.points))
         outcomes = simulate_many(
-            [[row[name] for name in _PARAMETERS] for row in rows],
+            [[point[name] for name in _PARAMETERS] for point in grid.points],
             settings=load_settings(settings, variant),
             n_workers=workers,
             on_done=lambda _row, _outcome: progress.advance(task),
         )
-    console = Console()
-    held = next(name for name in _PARAMETERS if name not in (name_x, name_y))
-    title = f"{held} = {fixed[held]:.4g}, {variant or 'published'}"
-    axes = f"{name_y} upwards, {name_x} from {across[0]:.4g} to {across[-1]:.4g}"
-    console.print(f"{axes}; {title}", highlight=False)
-    for j in range(points - 1, -1, -1):
-        letters = " ".join(_letter(outcome) for outcome in outcomes[j * points : (j + 1) * points])
-        console.print(f"{up[j]:>10.4g} {letters}", highlight=False)
-    failed = [outcome for outcome in outcomes if isinstance(outcome, SimulationFailure)]
-    seen = sorted({failure.kind for failure in failed})
-    legend = ", ".join(["· runs", *(f"{_LETTERS[kind]} {kind}" for kind in seen)])
-    console.print(f"{len(failed)} of {len(outcomes)} failed ({legend})", highlight=False)
+    found = replace(grid, outcomes=outcomes)
+    _print_map(Console(), found)
     if out:
-        with out.open("w", newline="") as file:
-            writer = csv.writer(file)
-            writer.writerow([*_PARAMETERS, "kind", "vessel", "time_s"])
-            for row, outcome in zip(rows, outcomes, strict=True):
-                values = [f"{row[name]:.9g}" for name in _PARAMETERS]
-                if isinstance(outcome, SimulationFailure):
-                    writer.writerow([*values, outcome.kind, outcome.vessel, outcome.time_s])
-                else:
-                    writer.writerow([*values, "", "", ""])
+        _write_map(out, found)
     if plot:
         from surefoot.pulmonary.plots import plot_failures
 
-        kinds = [
-            [o.kind if isinstance(o, SimulationFailure) else "" for o in outcomes[j * points : (j + 1) * points]]
-            for j in range(points)
-        ]
-        plot_failures(list(across), list(up), kinds, (_unit(name_x), _unit(name_y)), title, plot)
+        units = (_unit(found.x), _unit(found.y))
+        plot_failures(found.across, found.up, found.kinds, units, found.title, plot)
 
 
 def _unit(name: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 import typer
 from rich.console import Console
 
-from surefoot.cli.show import STUDY
+from surefoot.cli.options import StudyName
 
 
 def report(
@@ -17,7 +17,7 @@ def report(
         metavar="STORAGE",
         help="A SQLite file, postgresql://…, the problem file of a run, or a saved pulmonary inference (.json).",
     ),
-    study: str = STUDY,
+    study: StudyName = "",
     out: Path | None = typer.Option(
         None, "--out", "-o", metavar="FILE", help="The HTML file; default: NAME.html here.", show_default=False
     ),

@@ -46,9 +46,8 @@ def run(
         if dask:
             from surefoot.runs.cluster import connect
 
-            _, executor, n_threads = connect(dask)
-            stack.callback(executor.shutdown)
-            workers = workers or n_threads
+            executor = cluster = stack.enter_context(connect(dask))
+            workers = workers or cluster.n_threads
         reporter = stack.enter_context(ConsoleReporter(console))
         result = run_problem(checked, place, workers=workers or 1, executor=executor, reporter=reporter)
     console.print(final_table(result, checked.name, checked.n_evals))

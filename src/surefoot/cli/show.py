@@ -9,17 +9,15 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from surefoot.cli.list import STORAGE
+from surefoot.cli.options import Storage, StudyName
 
 if TYPE_CHECKING:
     from optuna.study import Study
 
-STUDY = typer.Option("", "--study", metavar="NAME", help="Name of the study, if the storage has several.")
-
 
 def show(
-    storage: str = STORAGE,
-    study: str = STUDY,
+    storage: Storage,
+    study: StudyName = "",
     trial: int | None = typer.Option(
         None,
         "--trial",

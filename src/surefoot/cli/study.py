@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+from collections.abc import Generator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ import typer
 from rich.console import Console
 
 from surefoot.cli.benchmark import benchmark
+from surefoot.cli.options import N_CORES, Workers
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -24,6 +25,15 @@ def _studies() -> None:
 
 
 app.command()(benchmark)
+
+
+def _follow(runs: Generator[Any], total: int, what: str, console: Console) -> None:
+    """Wait for all of them, with a bar."""
+    from rich.progress import track
+
+    with closing(runs) as done:
+        for _ in track(done, total=total, description=what, console=console):
+            pass
 
 
 @app.command()
@@ -67,7 +77,7 @@ def failures(
     policies: list[str] = typer.Option([], "--policy", metavar="NAME", help="A policy; default: ScaledEI, PI and EI."),
     seeds: int = typer.Option(20, min=2, metavar="N", help="Runs of each combination, from different designs."),
     n: int = typer.Option(100, "--n", min=10, metavar="N", help="Evaluations of each run, the design included."),
-    workers: int = typer.Option(os.cpu_count() or 1, min=1, metavar="N", help="Processes at a time."),
+    workers: Workers = N_CORES,
 ) -> None:
     """Does learning from failed evaluations pay?
 
@@ -76,8 +86,6 @@ def failures(
 
     Example: surefoot study failures --seeds 2 --out quick-look
     """
-    from rich.progress import track
-
     from surefoot.acquisition.registry import check_policy
     from surefoot.errors import UnknownNameError
     from surefoot.optimize.plots import pyplot
@@ -93,9 +101,7 @@ def failures(
     chosen = [check_policy(policy) for policy in policies] or study.POLICIES
     todo = list(study.cases(problems, strategies or study.STRATEGIES, chosen, seeds, n))
     raw = out / "raw"
-    with closing(study.run_study(todo, raw, workers)) as done:
-        for _ in track(done, total=len(todo), description="combinations", console=console):
-            pass
+    _follow(study.run_study(todo, raw, workers), len(todo), "combinations", console)
     rows = study.summarize(todo, raw)
     console.print(study.write_tables(rows, out))
     for path in draw(todo, rows, raw, out):
@@ -119,7 +125,7 @@ def comparison(
     model_budget: int = typer.Option(
         300, min=1, metavar="N", help="The same for surefoot, whose steps grow dearer with n."
     ),
-    workers: int = typer.Option(os.cpu_count() or 1, min=1, metavar="N", help="Processes at a time."),
+    workers: Workers = N_CORES,
 ) -> None:
     """How many evaluations do ScaledEI and other solvers need?
 
@@ -127,8 +133,6 @@ def comparison(
 
     Example: surefoot study comparison --problem CSF --seeds 2 --out quick-look
     """
-    from rich.progress import track
-
     from surefoot.optimize.plots import pyplot
     from surefoot.paper.resumable import run_cases
     from surefoot.paper.studies.comparison import study
@@ -138,9 +142,7 @@ def comparison(
     pyplot()  # if it is missing: complain now, not after the runs
     todo = list(study.cases(problems, solvers, seeds, target, budget, model_budget))
     raw = out / "raw"
-    with closing(run_cases(study.run_case, todo, raw, workers)) as done:
-        for _ in track(done, total=len(todo), description="runs", console=console):
-            pass
+    _follow(run_cases(study.run_case, todo, raw, workers), len(todo), "runs", console)
     rows = study.summarize(todo, raw)
     console.print(study.write_tables(rows, target, out), markup=False, highlight=False, soft_wrap=True)
     console.print(f"figure: {draw(rows, target, out / 'comparison.png')}")
@@ -165,7 +167,7 @@ def pulmonary(
     reference: int = typer.Option(
         5000, min=0, metavar="N", help="Simulations of the search for the best loss; 0: none."
     ),
-    workers: int = typer.Option(os.cpu_count() or 1, min=1, metavar="N", help="Processes at a time."),
+    workers: Workers = N_CORES,
     only_tables: bool = typer.Option(False, "--only-tables", help="Run nothing: tables of the runs that are there."),
 ) -> None:
     """The paper's inference, and other optimizers on its data.
@@ -175,8 +177,6 @@ def pulmonary(
 
     Example: surefoot study pulmonary --method ScaledEI --seeds 2 --n 100 --reference 0 --out quick-look
     """
-    from rich.progress import track
-
     from surefoot.errors import InvalidInputError
     from surefoot.optimize.plots import pyplot
     from surefoot.paper.resumable import run_cases
@@ -198,9 +198,7 @@ def pulmonary(
             raise InvalidInputError(f"expected runs in {raw}; got none; try the study without --only-tables")
     else:
         check_installed(methods or METHODS)
-    with closing(run_cases(run_any, everything, raw, workers)) as done:
-        for _ in track(done, total=len(everything), description="runs", console=console):
-            pass
+    _follow(run_cases(run_any, everything, raw, workers), len(everything), "runs", console)
     groups = groups_of(todo, raw, reference)
     console.print(write_tables(groups, out), markup=False)
     for path in draw(groups, out):
@@ -220,7 +218,7 @@ def coverage(
     ),
     patients: int = typer.Option(60, min=2, metavar="N", help="Synthetic patients of each combination."),
     n: int = typer.Option(100, "--n", min=30, metavar="N", help="Simulations of each optimization."),
-    workers: int = typer.Option(os.cpu_count() or 1, min=1, metavar="N", help="Processes at a time."),
+    workers: Workers = N_CORES,
 ) -> None:
     """Do credible intervals hold the truth as often as they say?
 
@@ -228,8 +226,6 @@ def coverage(
 
     Example: surefoot study coverage --noise-level given --patients 4 --out quick-look
     """
-    from rich.progress import track
-
     from surefoot.optimize.plots import pyplot
     from surefoot.paper.resumable import run_cases
     from surefoot.paper.studies.pulmonary import coverage as study
@@ -239,9 +235,7 @@ def coverage(
     pyplot()  # if it is missing: complain now, not after the runs
     todo = study.coverage_cases(variants, levels, patients, n)
     raw = out / "raw"
-    with closing(run_cases(study.run_coverage, todo, raw, workers)) as done:
-        for _ in track(done, total=len(todo), description="patients", console=console):
-            pass
+    _follow(run_cases(study.run_coverage, todo, raw, workers), len(todo), "patients", console)
     rows = study.summarize_coverage(todo, raw)
     console.print(study.write_coverage(rows, out), markup=False)
     console.print(f"figure: {draw_coverage(rows, out / 'coverage.png')}", highlight=False)

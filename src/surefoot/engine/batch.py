@@ -14,7 +14,7 @@ HOST = np.zeros(0)  # stands for "NumPy, on the host"
 
 @dataclass(frozen=True)
 class Batch:
-    """The histories of R runs, padded to equal length."""
+    """R runs of equally many evaluations."""
 
     X: np.ndarray  # (R, n, D)
     y: np.ndarray  # (R, n)
@@ -22,21 +22,28 @@ class Batch:
     pending: np.ndarray  # (R, e, D) asked for, not yet told
     run_ids: tuple[int, ...]
     seen: np.ndarray | None = None  # (R, n) False for padding and transient failures; None: all seen
-    policies: tuple[str, ...] | None = None  # of each run, equal ones side by side; None: that of the settings
+    policies: tuple[str, ...] | None = None  # of each run, equal ones side by side; None: that of the spec
 
     @property
     def failed(self) -> np.ndarray:
         """(R, n) evaluated, and failed in a way that teaches."""
         return ~self.ok if self.seen is None else self.seen & ~self.ok
 
-    def part(self, rows: slice) -> Batch:
-        """Some of the runs."""
+    def part(self, rows: slice | np.ndarray) -> Batch:
+        """Some of the runs, or some several times."""
+        numbers = np.arange(len(self.run_ids))[rows].tolist()
+        seen = None if self.seen is None else self.seen[rows]
         return Batch(
             self.X[rows],
             self.y[rows],
             self.ok[rows],
             self.pending[rows],
-            self.run_ids[rows],
-            None if self.seen is None else self.seen[rows],
-            None if self.policies is None else self.policies[rows],
+            tuple(self.run_ids[r] for r in numbers),
+            None if seen is None or bool(seen.all()) else seen,
+            None if self.policies is None else tuple(self.policies[r] for r in numbers),
         )
+
+    def taken(self, r: int) -> np.ndarray:
+        """(m, D) the points of run r that are not to be proposed again."""
+        seen = self.X[r] if self.seen is None else self.X[r][self.seen[r]]
+        return np.concatenate([seen, self.pending[r]])

@@ -8,29 +8,29 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial.distance import cdist
 
+from surefoot.engine.domain import Domain
 from surefoot.numerics.designs import Generators, kronecker
-from surefoot.optimize.space import Space
 
 CLOUD_SCALES = 10.0 ** -np.arange(1.0, 7.0)  # of the clouds round the incumbents
 _N_INCUMBENTS = 3
 _PER_SCALE = 16
 
 
-def lattice(space: Space, generators: Generators) -> np.ndarray:
+def lattice(domain: Domain, generators: Generators) -> np.ndarray:
     """Evenly spread candidates, other ones for each run and iteration."""
-    m = min(500 + 250 * space.d, 3000)
-    return np.stack([space.from_uniform(kronecker(m, space.d, rng)) for rng in generators])
+    m = min(500 + 250 * domain.d, 3000)
+    return np.stack([domain.from_uniform(kronecker(m, domain.d, rng)) for rng in generators])
 
 
-def uniform(space: Space, generators: Generators, m: int) -> np.ndarray:
+def uniform(domain: Domain, generators: Generators, m: int) -> np.ndarray:
     """Independent uniform candidates."""
-    return np.stack([space.from_uniform(rng.random((m, space.d))) for rng in generators])
+    return np.stack([domain.from_uniform(rng.random((m, domain.d))) for rng in generators])
 
 
-def clouds(space: Space, X: np.ndarray, y: np.ndarray, ok: np.ndarray, generators: Generators) -> np.ndarray:
+def clouds(domain: Domain, X: np.ndarray, y: np.ndarray, ok: np.ndarray, generators: Generators) -> np.ndarray:
     """Points round the best observations of each run at every scale; in half of them only some inputs move."""
     scale = np.repeat(CLOUD_SCALES, _PER_SCALE)[:, None]  # (s, 1)
-    free = space.free
+    free = domain.free
     out = []
     for X_r, y_r, ok_r, rng in zip(X, y, ok, generators, strict=True):
         best = np.argsort(np.where(ok_r, y_r, np.inf), kind="stable")[:_N_INCUMBENTS]
@@ -40,7 +40,7 @@ def clouds(space: Space, X: np.ndarray, y: np.ndarray, ok: np.ndarray, generator
         sparse = rng.random(shape) < min(1.0, 2.0 / X.shape[-1])
         sparse |= np.arange(shape[1])[:, None] % 2 == 0
         moved = X_r[best][:, None, :] + np.where(sparse, width, 0.0) * rng.standard_normal(shape)
-        out.append(space.snap(moved.reshape(-1, X.shape[-1])))
+        out.append(domain.snap(moved.reshape(-1, X.shape[-1])))
     return np.stack(out)
 
 
@@ -54,20 +54,20 @@ def first_new(proposals: np.ndarray, taken: np.ndarray, min_distance: float) -> 
     return None
 
 
-def any_new(space: Space, taken: np.ndarray, min_distance: float, rng: np.random.Generator) -> np.ndarray | None:
+def any_new(domain: Domain, taken: np.ndarray, min_distance: float, rng: np.random.Generator) -> np.ndarray | None:
     """A random new point: the farthest of many from all taken ones; None if a finite space has no point left."""
-    tries = space.from_uniform(rng.random((256, space.d)))
+    tries = domain.from_uniform(rng.random((256, domain.d)))
     if len(taken) == 0:
         return np.asarray(tries[0])
     distance = cdist(tries, taken, "chebyshev").min(axis=1)
     best = int(np.argmax(distance))
     if distance[best] > min_distance:
         return np.asarray(tries[best])
-    if space.n_values > 1e6:
+    if domain.n_values > 1e6:
         return None
     seen = {x.tobytes() for x in np.round(taken, 9) + 0.0}
-    for values in space.all_points():
-        unit = space.encode(values)
+    for values in domain.all_points():
+        unit = domain.encode(values)
         if (np.round(unit, 9) + 0.0).tobytes() not in seen:
             return unit
     return None

@@ -9,48 +9,41 @@ import numpy as np
 
 from surefoot.backend import Array, engine
 from surefoot.engine.batch import HOST, Batch
+from surefoot.engine.domain import Domain
 from surefoot.engine.model import Model, fit_model
+from surefoot.engine.spec import ModelSpec
 from surefoot.engine.suggest import suggest
 from surefoot.engine.warmth import Warmth
 from surefoot.numerics.designs import generator
-from surefoot.optimize.settings import Settings
-from surefoot.optimize.space import Space
 
-Objective = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
-"""points in the user's units (R, d) -> values (R,), succeeded (R,)."""
+Evaluate = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
+"""points of the unit cube (R, D), one of each run -> values (R,), succeeded (R,)."""
 
 
 @dataclass(frozen=True)
 class Trace:
     """What R runs evaluated, in order."""
 
-    X: np.ndarray  # (R, n, d) in the unit cube
+    X: np.ndarray  # (R, n, D) in the unit cube
     y: np.ndarray  # (R, n), NaN where it failed
     ok: np.ndarray  # (R, n)
     warmth: Warmth
 
-    def runs(self) -> Batch:
+    def batch(self) -> Batch:
         """The histories, as the engine takes them."""
-        R, _, d = self.X.shape
-        return Batch(self.X, self.y, self.ok, np.zeros((R, 0, d)), tuple(range(R)))
+        R, _, D = self.X.shape
+        return Batch(self.X, self.y, self.ok, np.zeros((R, 0, D)), tuple(range(R)))
 
 
 def run_in_lockstep(
-    bounds: list[tuple[float, float]],
-    objective: Objective,
-    settings: Settings,
-    n_runs: int,
-    n_evals: int,
-    reference: Array = HOST,
+    domain: Domain, evaluate: Evaluate, spec: ModelSpec, n_runs: int, n_evals: int, reference: Array = HOST
 ) -> Trace:
-    """n_runs optimizations of n_evals evaluations; run r draws from generator(settings.seed, r, number)."""
-    space = Space.of(bounds)
-    low, high = (np.asarray(side) for side in zip(*bounds, strict=True))
-    X, y = np.zeros((n_runs, 0, space.d)), np.zeros((n_runs, 0))
+    """n_runs optimizations of n_evals evaluations; run r draws from generator(spec.seed, r, number)."""
+    X, y = np.zeros((n_runs, 0, domain.n_inputs)), np.zeros((n_runs, 0))
     trace = Trace(X, y, y.astype(bool), Warmth())
     for number in range(n_evals):
-        suggestion = suggest(space, trace.runs(), number, settings, trace.warmth, reference)
-        values, succeeded = objective(low + suggestion.x * (high - low))
+        suggestion = suggest(domain, trace.batch(), number, spec, trace.warmth, reference)
+        values, succeeded = evaluate(suggestion.x)
         trace = Trace(
             np.concatenate([trace.X, suggestion.x[:, None]], axis=1),
             np.concatenate([trace.y, np.where(succeeded, values, np.nan)[:, None]], axis=1),
@@ -60,9 +53,8 @@ def run_in_lockstep(
     return trace
 
 
-def final_model(trace: Trace, settings: Settings) -> Model:
-    """The models fitted to all that the runs evaluated."""
-    n_runs, n, _ = trace.X.shape
+def final_model(trace: Trace, spec: ModelSpec, run: int) -> Model:
+    """The model fitted to all that one run evaluated."""
+    rows, n = np.asarray([run]), trace.X.shape[1]
     with engine(n):
-        generators = tuple(generator(settings.seed, r, n) for r in range(n_runs))
-        return fit_model(trace.runs(), settings, trace.warmth, generators)
+        return fit_model(trace.batch().part(rows), spec, trace.warmth.part(rows), (generator(spec.seed, run, n),))

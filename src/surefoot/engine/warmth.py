@@ -1,25 +1,44 @@
-"""What is carried from one suggestion to the next: where the searches for hyperparameters ended."""
+"""What is carried from one suggestion to the next: where the searches for hyperparameters ended.
+
+Every run has its own: a batch is made of them and falls apart into them (`part`, `together`).
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from surefoot.gp.fit import FitState
+from surefoot.backend import Array, like, to_host
+from surefoot.gp.hyperparameters import FitState, is_healthy
 from surefoot.numerics.warping import LEVELS
 
 
 @dataclass(frozen=True)
 class Warmth:
-    """Where the hyperparameter searches of the last suggestion ended: the next one starts there."""
+    """Where the hyperparameter searches of the last suggestion ended: the next one starts there.
+
+    A run without a state has rows of NaN in a state that others have.
+    """
 
     objective: FitState | None = None
     failures: FitState | None = None
     failures_by: str = ""  # the failure model that `failures` belongs to: its hyperparameters mean nothing to another
     warp: tuple[int, ...] = ()  # level of y's warping in every run, as `objective` was fitted; empty: none
     kernels: tuple[str, ...] = ()  # of the objective in every run
+
+    def part(self, rows: np.ndarray) -> Warmth:
+        """That of some runs."""
+        numbers = rows.tolist()
+        return Warmth(
+            _part(self.objective, rows),
+            _part(self.failures, rows),
+            self.failures_by,
+            tuple(self.warp[r] for r in numbers) if self.warp else (),
+            tuple(self.kernels[r] for r in numbers) if self.kernels else (),
+        )
 
     def to_json(self) -> dict[str, Any]:
         """What JSON can hold."""
@@ -46,10 +65,58 @@ class Warmth:
         return cls(objective, failures, str(fields["failures_by"]), warp, kernels)
 
 
+def together(parts: Sequence[tuple[np.ndarray, Warmth]], n_runs: int) -> Warmth:
+    """The warmth of a batch from those of its parts, each with the rows of its runs."""
+    if len(parts) == 1:
+        return parts[0][1]
+
+    def of_runs(name: str, unknown: Any) -> tuple[Any, ...]:
+        found = dict.fromkeys(range(n_runs), unknown)
+        for rows, warmth in parts:
+            found.update(zip(rows.tolist(), getattr(warmth, name), strict=False))  # a part may know none
+        return tuple(found.values()) if any(getattr(warmth, name) for _, warmth in parts) else ()
+
+    objective, failures = (
+        _together([(rows, getattr(warmth, name)) for rows, warmth in parts], n_runs)
+        for name in ("objective", "failures")
+    )
+    by = next((warmth.failures_by for _, warmth in parts if warmth.failures is not None), parts[0][1].failures_by)
+    return Warmth(objective, failures, by, of_runs("warp", 0), of_runs("kernels", ""))
+
+
+def on_device(state: FitState | None, shape: tuple[int, int], reference: Array) -> FitState | None:
+    """A stored state as arrays like `reference`; None if it is damaged or of another space: then start afresh."""
+    if state is None or state.theta.shape != shape or not is_healthy(state):
+        return None
+    return FitState(like(state.theta, reference), like(state.inv_hessian, reference), state.n_cold)
+
+
+def on_host(state: FitState) -> FitState:
+    """A state as host arrays, to be stored."""
+    return FitState(to_host(state.theta), to_host(state.inv_hessian), state.n_cold)
+
+
+def _part(state: FitState | None, rows: np.ndarray) -> FitState | None:
+    if state is None or len(state.theta) <= int(rows.max()) or bool(np.isnan(state.theta[rows]).all()):
+        return None
+    return state.select(rows)
+
+
+def _together(parts: Sequence[tuple[np.ndarray, FitState | None]], n_runs: int) -> FitState | None:
+    known = [(rows, state) for rows, state in parts if state is not None]
+    if not known:
+        return None
+    p = known[0][1].theta.shape[1]
+    theta, H, n_cold = np.full((n_runs, p), np.nan), np.full((n_runs, p, p), np.nan), np.zeros(n_runs, int)
+    for rows, state in known:
+        theta[rows], H[rows], n_cold[rows] = state.theta, state.inv_hessian, state.n_cold
+    return FitState(theta, H, tuple(n_cold.tolist()))
+
+
 def _dump(state: FitState | None) -> dict[str, Any] | None:
     if state is None:
         return None
-    return {"theta": state.theta.tolist(), "inv_hessian": state.inv_hessian.tolist(), "n_cold": state.n_cold}
+    return {"theta": state.theta.tolist(), "inv_hessian": state.inv_hessian.tolist(), "n_cold": list(state.n_cold)}
 
 
 def _parse(fields: dict[str, Any] | None) -> FitState | None:
@@ -58,6 +125,8 @@ def _parse(fields: dict[str, Any] | None) -> FitState | None:
     theta, inv_hessian = (np.asarray(fields[name], dtype=float) for name in ("theta", "inv_hessian"))
     if theta.ndim != 2 or inv_hessian.shape != (*theta.shape, theta.shape[1]):
         raise ValueError(f"the shapes of its hyperparameters are {theta.shape} and {inv_hessian.shape}")
-    if type(fields["n_cold"]) is not int:
-        raise TypeError("n_cold is not an integer")
-    return FitState(theta, inv_hessian, fields["n_cold"])
+    n_cold = fields["n_cold"]
+    n_cold = [n_cold] * len(theta) if type(n_cold) is int else n_cold  # as it was once written
+    if type(n_cold) is not list or len(n_cold) != len(theta) or not all(type(n) is int for n in n_cold):
+        raise TypeError("n_cold is not an integer for every run")
+    return FitState(theta, inv_hessian, tuple(n_cold))

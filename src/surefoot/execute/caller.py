@@ -105,7 +105,8 @@ class Caller:
                 self.stop()  # it died idle: nothing to do with this point
             else:
                 return Outcome(reason="no process could be had that stays alive", machine=True)
-            return self._receive(limit)  # type: ignore[no-any-return]
+            outcome: Outcome = self._receive(limit)
+            return outcome
         except TimeoutError:
             self.stop()
             return timeout_outcome(self._timeout_s)

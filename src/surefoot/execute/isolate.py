@@ -157,7 +157,8 @@ def _copy(function: bytes, timeout_s: float | None, memory_limit_mb: float | Non
 def pickled(function: Callable[[Any], Any]) -> bytes:
     """The function as bytes; InvalidInputError names what in it cannot be sent."""
     try:
-        return cloudpickle.dumps(function)  # type: ignore[no-any-return]
+        sent: bytes = cloudpickle.dumps(function)
+        return sent
     except Exception as error:
         said = exception_outcome(error).reason
         name = getattr(function, "__qualname__", type(function).__name__)

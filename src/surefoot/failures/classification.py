@@ -7,7 +7,6 @@ Gaussian  Both approximations replace each Phi(h_i f_i) by exp(nu_i f_i - tau_i 
           root = tau^(1/2), target = nu / root, K = s2 C,
               B = I + root K root = L L',    f | labels ~ N(K a, (K^-1 + tau)^-1),    a = root B^-1 target.
           B >= I: no jitter, no matrix that is not positive definite, whatever theta is.
-Method    As gp/fit.py: projected BFGS, warm from the last optimum, cold from several screened starts.
 Shapes    X (R, n, d), theta (R, S, p); a, root, target (R, S, n); K, L_inv (R, S, n, n). Rows outside the mask have
           root = target = 0, hence identity rows in B: they change nothing.
 """
@@ -16,35 +15,36 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 from surefoot import backend
-from surefoot.backend import Array, clip, like, namespace, to_host
+from surefoot.backend import Array, like, namespace, to_host
 from surefoot.failures.iterations import Recall
-from surefoot.gp.fit import (
-    COLD_CALLS,
-    MAX_ELL,
-    MIN_ELL,
-    N_OPTIMIZED,
-    STEP,
-    SUBSET,
-    WARM_CALLS,
-    WARM_TOL,
-    Fit,
-    FitState,
-    cold_starts,
-    is_cold,
-    take_start,
-)
-from surefoot.gp.kernels import Kernel
+from surefoot.gp.factor import Factor, factorize
+from surefoot.gp.hyperparameters import SUBSET, Effort, Fit, FitState, Screened, fit, screen_in_box
+from surefoot.gp.kernels import SE, Kernel
 from surefoot.gp.likelihood import Data, make_data, regularize, select_runs
 from surefoot.gp.posterior import Posterior
+from surefoot.gp.regression import box, cold_starts
 from surefoot.numerics.normal import log_pi
-from surefoot.numerics.quasi_newton import Objective, minimize_box
+from surefoot.numerics.subsets import balanced
 
 MIN_S2 = 0.1  # below, P stays within 0.38 .. 0.62 at one sd of the prior; the upper bounds differ, see the two modules
-_POLISH_CALLS = 24  # after a cold search on a subset, whose optimum can lie far from that of all the data
-COLD_TOL = 1e-4  # nats; s2 and ell of a classifier are known to far less
+# s2 and ell of a classifier are known to far less than a regression's; the optimum of a subset can lie far from its own
+EFFORT = Effort(cold_tol=1e-4, polish_calls=24)
+
+
+class FitLabels(Protocol):
+    """How a failure model is fitted."""
+
+    def __call__(
+        self, labels: Data, uniforms: Array, state: FitState | None = None, n_history: int | None = None
+    ) -> tuple[Posterior, Fit]:
+        """Latent posterior and fit, from host draws of a cold search (R, k, p) and the last fit's state.
+
+        n_history: evaluations so far, if the labels are only some of them.
+        """
 
 
 @dataclass(frozen=True)
@@ -85,13 +85,12 @@ def latent_prior(theta: Array, data: Data, kernel: Kernel) -> Prior:
     return Prior(w, s2, C, slope)
 
 
-def factorize(K: Array, root: Array) -> tuple[Array, Array]:
+def factorize_sites(K: Array, root: Array) -> tuple[Array, Array]:
     """L^-1 (R, S, n, n) and log|L| (R, S) of B = I + root K root = L L'."""
-    xp = namespace(K)
     B = K * root[..., :, None]
     B *= root[..., None, :]
-    L, _ = backend.cholesky(regularize(B, xp.ones_like(root[..., 0]), None))
-    return backend.triangular_inverse(L), xp.sum(xp.log(xp.linalg.diagonal(L)), axis=-1)
+    factor, half_log_det = factorize(regularize(B, namespace(K).ones_like(root[..., 0]), None))
+    return factor.L_inv, half_log_det
 
 
 def matvec(A: Array, v: Array) -> Array:
@@ -131,132 +130,59 @@ def nll_gradient(prior: Prior, data: Data, root: Array, L_inv: Array, a: Array, 
 # --- hyperparameters ----------------------------------------------------------------------------------------
 
 
-def _bounds(data: Data, n_starts: int, max_s2: float) -> tuple[Array, Array]:
-    xp = namespace(data.X)
-    R, _, d = data.X.shape
-    kwargs = {"dtype": data.X.dtype, "device": data.X.device}
-    lower = xp.asarray([math.log(MIN_ELL)] * d + [math.log(MIN_S2)], **kwargs)
-    upper = xp.asarray([math.log(MAX_ELL)] * d + [math.log(max_s2)], **kwargs)
-    shape = (R, n_starts, d + 1)
-    return xp.broadcast_to(lower, shape), xp.broadcast_to(upper, shape)
-
-
-def _starts(d: int, uniforms: Array) -> Array:
+def _spread_of_labels(d: int, uniforms: Array) -> Array:
     """The length scales of a regression's cold starts; its noise levels 1e-3, 1e-8 become scales s2 = 2, 50."""
     starts = cold_starts(d, uniforms)
     log_s2 = math.log(2.0) - (starts[..., d:] - math.log(1e-3)) * (math.log(25.0) / math.log(1e5))
     return namespace(starts).concat([starts[..., :d], log_s2], axis=-1)
 
 
-def _objective(approximate: Approximation, data: Data, kernel: Kernel, recall: Recall) -> Objective:
-    def objective(theta: Array, runs: Array | None) -> tuple[Array, Array]:
-        start = recall.nearest(theta, runs)
-        found = approximate(theta, select_runs(data, runs), kernel, start, True)
-        recall.keep(theta, found.start, runs)
-        return found.nll, found.gradient
-
-    return objective
-
-
-def _cold(
-    approximate: Approximation, data: Data, kernel: Kernel, starts: Array, max_s2: float, recall: Recall
-) -> tuple[Array, Array, Array]:
-    """Best of several starts (R, S, p): theta (R, p), NLL (R,), inverse Hessian (R, p, p)."""
-    xp = namespace(starts)
-    lower, upper = _bounds(data, starts.shape[1], max_s2)
-    starts = clip(starts, lower, upper)
-    screened = approximate(starts, data, kernel, None, False)
-    recall.keep(starts, screened.start, None)
-    order = xp.argsort(screened.nll, axis=1)[:, :N_OPTIMIZED]
-    rows = like(range(starts.shape[0]), starts)[:, None]
-    result = minimize_box(
-        _objective(approximate, data, kernel, recall),
-        starts[rows, order],
-        lower[:, : order.shape[1]],
-        upper[:, : order.shape[1]],
-        first_step=0.5,
-        max_step=STEP,
-        f_tol=COLD_TOL,
-        max_calls=COLD_CALLS,
-        race=True,
-    )
-    best = xp.argmin(result.f, axis=1)
-    return take_start(result.x, best), take_start(result.f, best), take_start(result.inv_hessian, best)
-
-
-def _spread(items: list[int], k: int) -> list[int]:
-    """k of the items, evenly through the list."""
-    return items if len(items) <= k else [items[round(i * (len(items) - 1) / max(k - 1, 1))] for i in range(k)]
-
-
 def subset(data: Data) -> Data:
     """SUBSET points of every run, evenly through its history but with as many of the rarer label as fit in half."""
-    labels = to_host(data.y)
-    chosen = []
-    for h in labels.tolist():  # a padded point has label 0
-        few, many = sorted(([i for i, v in enumerate(h) if v == sign] for sign in (1.0, -1.0)), key=len)
-        few = _spread(few, SUBSET // 2)
-        keep = few + _spread(many, SUBSET - len(few))
-        keep += [i for i, v in enumerate(h) if v == 0.0][: SUBSET - len(keep)]
-        chosen.append(sorted(keep))
-    columns = like(chosen, data.X)
-    rows = like(range(len(chosen)), data.X)[:, None]
+    columns = like([balanced(labels, SUBSET) for labels in to_host(data.y).tolist()], data.X)
+    rows = like(range(columns.shape[0]), data.X)[:, None]
     mask = None if data.mask is None else data.mask[rows, columns]
     return make_data(data.X[rows, columns], data.y[rows, columns], mask)
 
 
-def fit_classifier(
-    approximate: Approximation,
-    data: Data,
-    kernel: Kernel,
-    max_s2: float,
-    uniforms: Array,
-    state: FitState | None,
-    n_history: int | None = None,
-) -> tuple[Fit, Array | None]:
-    """Maximum approximate marginal likelihood of every run, and a start (R, 1, k, n) for the approximation there."""
-    xp = namespace(data.X)
-    R, n, d = data.X.shape
-    n_history = n if n_history is None else n_history
-    cold = is_cold(n_history, state)
-    n_cold = n_history if state is None or cold else state.n_cold
-    raised = xp.zeros(R, dtype=xp.bool, device=data.X.device)  # B needs no jitter
-    recall = Recall()
-    starts, hessians = [], []
-    if state is not None:
-        starts, hessians = [state.theta], [state.inv_hessian]
-    if cold:
-        small = n <= SUBSET
-        pool = _starts(d, uniforms)
-        if state is not None:
-            pool = xp.concat([state.theta[:, None], pool], axis=1)
-        searched = data if small else subset(data)
-        theta, nll, H = _cold(approximate, searched, kernel, pool, max_s2, recall if small else Recall())
-        if small:  # the warm start was among the starts: nothing is left to do
-            return Fit(theta, nll, raised, FitState(theta, H, n_cold)), recall.nearest(theta[:, None], None)
-        starts.append(theta)
-        hessians.append(H * (SUBSET / n))  # curvature grows with the number of points
-    theta = xp.stack(starts, axis=1)  # (R, 1 or 2, p)
-    lower, upper = _bounds(data, theta.shape[1], max_s2)
-    theta = clip(theta, lower, upper)
-    best = xp.zeros(R, dtype=xp.int64, device=data.X.device)
-    if len(starts) > 1:
-        screened = approximate(theta, data, kernel, None, False)
-        recall.keep(theta, screened.start, None)
-        best = xp.argmin(screened.nll, axis=1)
-    result = minimize_box(
-        _objective(approximate, data, kernel, recall),
-        take_start(theta, best)[:, None],
-        lower[:, :1],
-        upper[:, :1],
-        first_step=0.5,
-        max_step=STEP,
-        f_tol=WARM_TOL,
-        max_calls=_POLISH_CALLS if cold else WARM_CALLS,
-        inv_hessian=take_start(xp.stack(hessians, axis=1), best)[:, None],
-    )
-    theta, H = result.x[:, 0], result.inv_hessian[:, 0]
-    return Fit(theta, result.f[:, 0], raised, FitState(theta, H, n_cold)), recall.nearest(theta[:, None], None)
+@dataclass(frozen=True)
+class Classification:
+    """The approximate evidence of R classifiers; see `gp.hyperparameters.Evidence`."""
+
+    approximate: Approximation
+    data: Data
+    kernel: Kernel
+    max_s2: float
+    n_history: int
+    recall: Recall = field(default_factory=Recall)
+
+    @property
+    def n_points(self) -> int:
+        """Points of each run."""
+        return int(self.data.X.shape[1])
+
+    def cost(self, theta: Array, runs: Array | None, gradient: bool = True) -> tuple[Array, Array]:
+        """The approximation, from the nearest one in theta; while only screening, from scratch."""
+        start = self.recall.nearest(theta, runs) if gradient else None
+        found = self.approximate(theta, select_runs(self.data, runs), self.kernel, start, gradient)
+        self.recall.keep(theta, found.start, runs)
+        return found.nll, found.gradient
+
+    def bounds(self, n_starts: int) -> tuple[Array, Array]:
+        """The box."""
+        return box(self.data, n_starts, (MIN_S2, self.max_s2))
+
+    def starts(self, uniforms: Array) -> Array:
+        """Starts of a cold search."""
+        return _spread_of_labels(self.data.X.shape[-1], uniforms)
+
+    def screen(self, theta: Array, lower: Array, upper: Array) -> Screened:
+        """B is always positive definite: there is no wall to leave."""
+        return screen_in_box(self, theta, lower, upper)
+
+    def subset(self) -> Classification:
+        """That of some labels, with a memory of its own."""
+        return replace(self, data=subset(self.data), recall=Recall())
 
 
 def label_data(X: Array, failed: Array, seen: Array | None) -> Data:
@@ -268,15 +194,16 @@ Condition = Callable[[Data, Array, Kernel, "Array | None"], Posterior]
 """(data, theta, kernel, start or None) -> the latent posterior."""
 
 
-def classifier(approximate: Approximation, condition: Condition, max_s2: float) -> Callable[..., tuple[Posterior, Fit]]:
+def classifier(approximate: Approximation, condition: Condition, max_s2: float) -> FitLabels:
     """The failure model of an approximation."""
 
     def failure_model(
-        data: Data, kernel: Kernel, uniforms: Array, state: FitState | None, n_history: int | None = None
+        labels: Data, uniforms: Array, state: FitState | None = None, n_history: int | None = None
     ) -> tuple[Posterior, Fit]:
-        """Latent posterior of the labels; arguments as those of label_regression.failure_model."""
-        result, start = fit_classifier(approximate, data, kernel, max_s2, uniforms, state, n_history)
-        return condition(data, result.theta, kernel, start), result
+        n = labels.X.shape[1] if n_history is None else n_history
+        evidence = Classification(approximate, labels, SE, max_s2, n)
+        found = fit(evidence, uniforms, state, EFFORT)
+        return condition(labels, found.theta, SE, evidence.recall.nearest(found.theta[:, None], None)), found
 
     return failure_model
 
@@ -296,7 +223,7 @@ def posterior(data: Data, theta: Array, kernel: Kernel, root: Array, target: Arr
     scale = xp.sqrt(s2)
     z = scale[:, None] * xp.squeeze(L_inv @ target[..., None], axis=-1)
     L_inv = L_inv * (scale[:, None] * root)[:, None, :]
-    alpha = xp.squeeze(xp.matrix_transpose(L_inv) @ z[..., None], axis=-1)
+    alpha = Factor(L_inv, s2 > 0.0).solve_whitened(z)
     ok = xp.all(xp.isfinite(alpha), axis=-1)
     return Posterior(
         kernel=kernel,
@@ -306,7 +233,7 @@ def posterior(data: Data, theta: Array, kernel: Kernel, root: Array, target: Arr
         lam=1.0 / s2,  # a label is the sign of f plus noise of variance 1
         c=xp.zeros_like(s2),
         s2=s2,
-        L_inv=L_inv,
+        factor=Factor(L_inv, ok),
         z=z,
         alpha=alpha,
         ok=ok,

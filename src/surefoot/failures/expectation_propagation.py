@@ -25,7 +25,7 @@ from surefoot.failures.classification import (
     Evaluation,
     Prior,
     classifier,
-    factorize,
+    factorize_sites,
     latent_prior,
     matvec,
     nll_gradient,
@@ -67,7 +67,7 @@ def sweep(root: Array, target: Array, K: Array, h: Array) -> Sweep:
     xp = namespace(root)
     seen = h * h
     s2 = xp.max(xp.linalg.diagonal(K), axis=-1, keepdims=True)
-    L_inv, half_log_det = factorize(K, root)
+    L_inv, half_log_det = factorize_sites(K, root)
     tau, nu = root * root, root * target
     b = xp.sum(L_inv * L_inv, axis=-2)
     a = root * solve(L_inv, target)

@@ -11,14 +11,15 @@ from __future__ import annotations
 
 from surefoot.backend import Array, namespace
 from surefoot.failures.classification import subset
-from surefoot.gp.fit import SUBSET, Fit, FitState, fit, is_cold
-from surefoot.gp.kernels import Kernel
+from surefoot.gp.hyperparameters import SUBSET, Effort, Fit, FitState, fit, is_cold
+from surefoot.gp.kernels import SE
 from surefoot.gp.likelihood import Data
 from surefoot.gp.posterior import Posterior, condition
+from surefoot.gp.regression import Regression
 from surefoot.numerics.normal import log_pi
 
-WARM_TOL = 0.1  # nats: a map of P(success) needs its length scales to a few per cent, not to four digits
-WARM_CALLS = 3  # likelihoods per step: the search goes on in the next one
+# A map of P(success) needs its length scales to a few per cent, not to four digits; the next step goes on.
+EFFORT = Effort(warm_tol=0.1, warm_calls=3, polish_calls=3)
 REFITS = 50  # of the hyperparameters while the number of evaluations doubles, about
 
 
@@ -28,25 +29,16 @@ def is_due(n: int, state: FitState | None) -> bool:
 
 
 def failure_model(
-    data: Data, kernel: Kernel, uniforms: Array, state: FitState | None, n_history: int | None = None
+    labels: Data, uniforms: Array, state: FitState | None = None, n_history: int | None = None
 ) -> tuple[Posterior, Fit]:
-    """Posterior of the labels (classification.label_data). n_history: evaluations so far, if data hold only some."""
-    n = data.X.shape[1]
-    n_history = n if n_history is None else n_history
+    """Posterior of the labels (classification.label_data); n_history: evaluations so far, if these are only some."""
+    n_history = labels.X.shape[1] if n_history is None else n_history
     if state is not None and not is_due(n_history, state):
-        unknown = namespace(data.X).full_like(state.theta[:, 0], float("nan"))
-        return condition(data, state.theta, kernel), Fit(state.theta, unknown, unknown != unknown, state)
-    result = fit(
-        data if n <= SUBSET else subset(data),  # length scales of a map do not need every point
-        kernel,
-        estimate_noise=True,
-        uniforms=uniforms,
-        state=state,
-        n_history=n_history,
-        warm_tol=WARM_TOL,
-        warm_calls=WARM_CALLS,
-    )
-    return condition(data, result.theta, kernel), result
+        unknown = namespace(labels.X).full_like(state.theta[:, 0], float("nan"))
+        return condition(labels, state.theta, SE), Fit(state.theta, unknown, unknown != unknown, state)
+    few = labels if labels.X.shape[1] <= SUBSET else subset(labels)  # length scales of a map do not need every point
+    found = fit(Regression(few, SE, estimate_noise=True, n_evaluated=n_history), uniforms, state, EFFORT)
+    return condition(labels, found.theta, SE), found
 
 
 def log_success(h_hat: Array, s_h: Array) -> tuple[Array, Array, Array]:

@@ -14,7 +14,7 @@ from surefoot.backend import Array, clip, namespace
 from surefoot.failures.classification import (
     Evaluation,
     classifier,
-    factorize,
+    factorize_sites,
     latent_prior,
     matvec,
     nll_gradient,
@@ -59,7 +59,7 @@ def _newton(state: State, constants: State, last: bool) -> tuple[State, State, A
     log_p, rho, excess = _likelihood(g, h)
     W = rho * excess
     root = xp.sqrt(W)
-    L_inv, half_log_det = factorize(K, root)
+    L_inv, half_log_det = factorize_sites(K, root)
     b = W * g + h * rho
     da = b - root * solve(L_inv, root * matvec(K, b)) - a
     dg = matvec(K, da)

@@ -25,6 +25,7 @@ class Kernel:
     name: str
     value: Callable[[Array], Array]  # r2 -> k
     value_and_slope: Callable[[Array], tuple[Array, Array]]  # r2 -> k, dk/dr2
+    tail: float = math.inf  # its spectrum is Student's t with so many degrees of freedom; inf: normal
     of_runs: tuple[Kernel, ...] = ()  # in a batch whose runs differ; empty: it serves any run
 
     def select(self, runs: Array | slice | None) -> Kernel:
@@ -63,9 +64,10 @@ def _matern52(r2: Array) -> Array:
 
 
 SE = Kernel("se", _se, _se_and_slope)  # exp(-r2/2)                                       [NH18, section 2.1]
-MATERN52 = Kernel("matern52", _matern52, _matern52_and_slope)  # (1 + sqrt5 r + 5/3 r^2) exp(-sqrt5 r)
+MATERN52 = Kernel("matern52", _matern52, _matern52_and_slope, tail=5.0)  # (1 + sqrt5 r + 5/3 r^2) exp(-sqrt5 r)
 
-KERNELS = {kernel.name: kernel for kernel in (SE, MATERN52)}
+CONTEST = (SE, MATERN52)  # the kernels among which the likelihood chooses where none is asked for
+KERNELS = {kernel.name: kernel for kernel in CONTEST}
 
 
 def per_run(kernels: Sequence[Kernel]) -> Kernel:
@@ -84,7 +86,7 @@ def per_run(kernels: Sequence[Kernel]) -> Kernel:
             r2[r, ...], slope[r, ...] = kernel.value_and_slope(r2[r, ...])
         return r2, slope
 
-    return Kernel("per run", value, value_and_slope, tuple(kernels))
+    return Kernel("per run", value, value_and_slope, of_runs=tuple(kernels))
 
 
 def get_kernel(name: str) -> Kernel:

@@ -19,6 +19,7 @@ from functools import cached_property
 
 from surefoot import backend
 from surefoot.backend import Array, clip, namespace
+from surefoot.gp.factor import factorize
 from surefoot.gp.kernels import Kernel
 
 MOST_DIFFERENCES = (
@@ -131,18 +132,16 @@ def negative_log_likelihood(theta: Array, data: Data, kernel: Kernel, gradient: 
     w = xp.exp(-2.0 * theta[..., : p - 1])  # 1 / ell^2, (R, S, d)
     lam = xp.exp(theta[..., p - 1])  # (R, S)
     C, slope = kernel.value_and_slope(data.sq_distances(w))
-    L, ok = backend.cholesky(regularize(C, lam, data.mask))
-    half_log_det = xp.sum(xp.log(xp.linalg.diagonal(L)), axis=-1)
-    L_inv = backend.triangular_inverse(L)
-    _, s2, z, zz = profile(data, L_inv, lam)
+    factor, half_log_det = factorize(regularize(C, lam, data.mask))
+    _, s2, z, zz = profile(data, factor.L_inv, lam)
     n_points = data.n_points[:, None]
     nll = 0.5 * n_points * xp.log(2.0 * math.pi * s2) + half_log_det + 0.5 * zz / s2
-    nll = xp.where(ok & xp.isfinite(nll), nll, xp.inf)
+    nll = xp.where(factor.ok & xp.isfinite(nll), nll, xp.inf)
     if not gradient:
         return nll, xp.zeros_like(theta)
 
-    alpha = xp.squeeze(xp.matrix_transpose(L_inv) @ z[..., None], axis=-1)  # C^-1 r, (R, S, n)
-    K_inv = backend.inverse_from_triangular(L_inv)  # lower triangle
+    alpha = factor.solve_whitened(z)  # C^-1 r, (R, S, n)
+    K_inv = backend.inverse_from_triangular(factor.L_inv)  # lower triangle
     trace = xp.sum(xp.linalg.diagonal(K_inv), axis=-1)
     fit = xp.sum(alpha * alpha, axis=-1) / s2
     if data.mask is not None:

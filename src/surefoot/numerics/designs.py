@@ -68,4 +68,10 @@ def uniform(n: int, d: int, rng: np.random.Generator) -> np.ndarray:
     return rng.random((n, d))
 
 
-DESIGNS = {"lhs": latin_hypercube, "maximin": maximin_latin_hypercube, "sobol": sobol, "uniform": uniform}
+Design = Callable[[int, int, np.random.Generator], np.ndarray]  # (n, d, random numbers) -> points
+DESIGNS: dict[str, Design] = {
+    "lhs": latin_hypercube,
+    "maximin": maximin_latin_hypercube,
+    "sobol": sobol,
+    "uniform": uniform,
+}

@@ -21,12 +21,24 @@ from surefoot.numerics.lockstep import running_parts
 
 RUNNING, CONVERGED, STALLED, BUDGET, BAD_START = range(5)
 
-Objective = Callable[[Array, "Array | None"], tuple[Array, Array]]
+Function = Callable[[Array, "Array | None"], tuple[Array, Array]]
 """(x (R', S', p), indices of the R' runs or None for all) -> f (R', S'), gradient (R', S', p)."""
 
 _ARMIJO = 1e-4
 _RACE_FROM = 6  # calls before a start can be dropped: its H knows the curvature by then
 _RACE_HOPE = 10.0  # times the predicted decrease: what a start may still gain
+
+
+@dataclass(frozen=True)
+class Rules:
+    """How far steps go, and when a search ends."""
+
+    first_step: Array | float  # (R, S) largest change of any variable in the first step of a cold start
+    max_step: float  # of any step
+    f_tol: float  # predicted decrease at which a search has converged
+    max_calls: int
+    max_backtracks: int = 10
+    race: bool = False  # only the best start of each run matters: one that trails by more than it can gain is dropped
 
 
 @dataclass(frozen=True)
@@ -42,94 +54,110 @@ class BoxResult:
 
 
 def minimize_box(
-    fun: Objective,
-    x0: Array,
-    lower: Array,
-    upper: Array,
-    *,
-    first_step: Array | float,
-    max_step: float,
-    f_tol: float,
-    max_calls: int,
-    max_backtracks: int = 10,
-    race: bool = False,
-    inv_hessian: Array | None = None,
+    fun: Function, x0: Array, lower: Array, upper: Array, rules: Rules, inv_hessian: Array | None = None
 ) -> BoxResult:
-    """Minimize `fun` over the box from every x0; see the head of the file.
-
-    first_step (R, S): largest change of any variable in the first step of a cold start; max_step: of any step.
-    race: only the best start of each run matters; one that trails by more than it can hope to gain is dropped.
-    """
-    xp = namespace(x0)
-    R, S, p = x0.shape
-    lower, upper = xp.broadcast_to(lower, x0.shape), xp.broadcast_to(upper, x0.shape)
-    x = clip(x0, lower, upper)
-    f, g = fun(x, None)
-    eye = xp.broadcast_to(xp.eye(p, dtype=x.dtype, device=x.device), (R, S, p, p))
-    cold = inv_hessian is None
-    H = xp.asarray(eye, copy=True) if inv_hessian is None else inv_hessian
-    fresh = xp.full(
-        (R, S), cold, dtype=xp.bool, device=x.device
-    )  # H is still the identity: scale it when s, y are known
-    limit = xp.broadcast_to(xp.asarray(first_step, dtype=x.dtype, device=x.device), (R, S)) if cold else max_step
-
-    status = xp.where(xp.isfinite(f), RUNNING, BAD_START)
-    f = xp.where(xp.isfinite(f), f, 0.0)  # finite everywhere inside the loop
-    d, decrease = _direction(xp, x, g, H, lower, upper, limit)
-    status = xp.where((status == RUNNING) & (decrease <= f_tol), CONVERGED, status)
-    step = xp.ones_like(f)
-    n_back = xp.zeros_like(status)
-
-    n_calls = 1
-    while True:
-        running = status == RUNNING
-        running_host = to_host(running)
-        if not running_host.any():
+    """Minimize `fun` over the box from every x0; see the head of the file."""
+    search = _Search(fun, x0, lower, upper, rules, inv_hessian)
+    while (running := search.running()).any():
+        if search.n_calls >= rules.max_calls:
+            search.stop()
             break
-        if n_calls >= max_calls:
-            status = xp.where(running, BUDGET, status)
-            break
-        trial = clip(x + step[..., None] * d, lower, upper)
-        f_new, g_new = _evaluate_running(fun, trial, running_host, f, g)
+        search.advance(running)
+    return search.result()
+
+
+class _Search:
+    """The state of all R x S minimizations; values are finite everywhere inside."""
+
+    def __init__(
+        self, fun: Function, x0: Array, lower: Array, upper: Array, rules: Rules, inv_hessian: Array | None
+    ) -> None:
+        xp = namespace(x0)
+        R, S, p = x0.shape
+        self.fun, self.rules = fun, rules
+        self.lower, self.upper = xp.broadcast_to(lower, x0.shape), xp.broadcast_to(upper, x0.shape)
+        self.x = clip(x0, self.lower, self.upper)
+        f, self.g = fun(self.x, None)
+        self.eye = xp.broadcast_to(xp.eye(p, dtype=x0.dtype, device=x0.device), (R, S, p, p))
+        cold = inv_hessian is None
+        self.H = xp.asarray(self.eye, copy=True) if inv_hessian is None else inv_hessian
+        # H is still the identity: scale it when s, y are known
+        self.fresh = xp.full((R, S), cold, dtype=xp.bool, device=x0.device)
+        first = xp.broadcast_to(xp.asarray(rules.first_step, dtype=x0.dtype, device=x0.device), (R, S))
+        status = xp.where(xp.isfinite(f), RUNNING, BAD_START)
+        self.f = xp.where(xp.isfinite(f), f, 0.0)
+        self.d, self.decrease = self._direction(first if cold else rules.max_step)
+        self.status = xp.where((status == RUNNING) & (self.decrease <= rules.f_tol), CONVERGED, status)
+        self.step = xp.ones_like(self.f)
+        self.n_back = xp.zeros_like(self.status)
+        self.n_calls = 1
+
+    def _direction(self, limit: Array | float) -> tuple[Array, Array]:
+        return _direction(namespace(self.x), self.x, self.g, self.H, self.lower, self.upper, limit)
+
+    def running(self) -> Array:
+        """Which minimizations go on, a host mask (R, S)."""
+        return to_host(self.status == RUNNING)
+
+    def stop(self) -> None:
+        """End those that still run: their budget is spent."""
+        self.status = namespace(self.x).where(self.status == RUNNING, BUDGET, self.status)
+
+    def advance(self, running_host: Array) -> None:
+        """One step of every running minimization: accepted, or else shortened."""
+        xp = namespace(self.x)
+        running = self.status == RUNNING
+        trial = clip(self.x + self.step[..., None] * self.d, self.lower, self.upper)
+        f_new, g_new = _evaluate_running(self.fun, trial, running_host, self.f, self.g)
         finite = xp.isfinite(f_new)
-        f_new = xp.where(finite, f_new, f)
-        n_calls += 1
-
-        s = trial - x
-        slope = xp.sum(g * s, axis=-1)
-        accept = running & finite & (f_new <= f + _ARMIJO * slope)
-        reject = running & ~accept
-
-        # --- accepted: BFGS update of H, new point, new direction
-        y = g_new - g
-        H, fresh = _bfgs(xp, H, fresh, s, y, accept, eye)
-        took = accept[..., None]
-        gain = xp.where(accept, f - f_new, xp.inf)
-        x, g = xp.where(took, trial, x), xp.where(took, g_new, g)
-        f = xp.where(accept, f_new, f)
-        d_new, decrease = _direction(xp, x, g, H, lower, upper, max_step)
-        d = xp.where(took, d_new, d)
-        done = accept & ((decrease <= f_tol) | ((gain <= 0.1 * f_tol) & (n_back == 0)))
-        status = xp.where(done, CONVERGED, status)
-
-        # --- rejected: minimizer of the parabola through f, slope, f_new, kept within [0.1, 0.5] of the step
-        curvature = f_new - f - slope
+        f_new = xp.where(finite, f_new, self.f)
+        self.n_calls += 1
+        s = trial - self.x
+        slope = xp.sum(self.g * s, axis=-1)
+        accept = running & finite & (f_new <= self.f + _ARMIJO * slope)
+        # minimizer of the parabola through f, slope, f_new, kept within [0.1, 0.5] of the step
+        curvature = f_new - self.f - slope
         ratio = -0.5 * slope / xp.where(curvature > 0.0, curvature, 1.0)
         ratio = xp.where(finite & (curvature > 0.0), clip(ratio, 0.1, 0.5), 0.2)
-        step = xp.where(accept, 1.0, xp.where(reject, step * ratio, step))
-        n_back = xp.where(accept, 0, xp.where(reject, n_back + 1, n_back))
+        self._accept(accept, trial, s, f_new, g_new)
+        self._shorten(accept, running & ~accept, ratio, slope)
+        if self.rules.race and self.n_calls > _RACE_FROM:
+            known = xp.where(self.status == BAD_START, xp.inf, self.f)  # a bad start leads no race
+            behind = self.f - xp.min(known, axis=1, keepdims=True)
+            hopeless = behind > _RACE_HOPE * (self.decrease + self.rules.f_tol)
+            self.status = xp.where((self.status == RUNNING) & hopeless, BUDGET, self.status)
+
+    def _accept(self, accept: Array, trial: Array, s: Array, f_new: Array, g_new: Array) -> None:
+        """BFGS update of H, new point, new direction."""
+        xp = namespace(trial)
+        f_tol = self.rules.f_tol
+        self.H, self.fresh = _bfgs(xp, self.H, self.fresh, s, g_new - self.g, accept, self.eye)
+        took = accept[..., None]
+        gain = xp.where(accept, self.f - f_new, xp.inf)
+        self.x, self.g = xp.where(took, trial, self.x), xp.where(took, g_new, self.g)
+        self.f = xp.where(accept, f_new, self.f)
+        d_new, self.decrease = self._direction(self.rules.max_step)
+        self.d = xp.where(took, d_new, self.d)
+        done = accept & ((self.decrease <= f_tol) | ((gain <= 0.1 * f_tol) & (self.n_back == 0)))
+        self.status = xp.where(done, CONVERGED, self.status)
+
+    def _shorten(self, accept: Array, reject: Array, ratio: Array, slope: Array) -> None:
+        """The next step's length: whole after an accepted one."""
+        xp = namespace(ratio)
+        self.step = xp.where(accept, 1.0, xp.where(reject, self.step * ratio, self.step))
+        self.n_back = xp.where(accept, 0, xp.where(reject, self.n_back + 1, self.n_back))
         # Nothing left to gain along d even by the first-order model, or too many cuts: rounding rules now.
-        stuck = reject & ((n_back >= max_backtracks) | (-slope * ratio <= 0.1 * f_tol))
-        status = xp.where(stuck, STALLED, status)
-        if race and n_calls > _RACE_FROM:
-            known = xp.where(status == BAD_START, xp.inf, f)  # a bad start leads no race
-            behind = f - xp.min(known, axis=1, keepdims=True)
-            status = xp.where((status == RUNNING) & (behind > _RACE_HOPE * (decrease + f_tol)), BUDGET, status)
-    f = xp.where(status == BAD_START, xp.inf, f)
-    return BoxResult(x=x, f=f, g=g, inv_hessian=H, status=status, n_calls=n_calls)
+        too_many = self.n_back >= self.rules.max_backtracks
+        stuck = reject & (too_many | (-slope * ratio <= 0.1 * self.rules.f_tol))
+        self.status = xp.where(stuck, STALLED, self.status)
+
+    def result(self) -> BoxResult:
+        """Where they ended."""
+        f = namespace(self.x).where(self.status == BAD_START, namespace(self.x).inf, self.f)
+        return BoxResult(self.x, f, self.g, self.H, self.status, self.n_calls)
 
 
-def _evaluate_running(fun: Objective, trial: Array, running: Array, f: Array, g: Array) -> tuple[Array, Array]:
+def _evaluate_running(fun: Function, trial: Array, running: Array, f: Array, g: Array) -> tuple[Array, Array]:
     """Values at `trial` where `running` (host mask); elsewhere the old ones. Finished problems cost nothing."""
     parts = running_parts(running, trial)
     if parts is None:

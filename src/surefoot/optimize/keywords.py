@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
+from typing import Any
 
 from surefoot.errors import UnknownNameError
+from surefoot.expect import nearest
 
 # what SciPy, scikit-optimize, Optuna, BoTorch, GPyOpt, nevergrad and hyperopt call the same things
 _ELSEWHERE = {
@@ -32,9 +33,21 @@ _ELSEWHERE = {
     "retry_on": "retry catch",
     "n_retries": "retries max_retries",
     "failures": "failure_model on_failure",
-    "history": "resume checkpoint warm_start",
+    "resume": "checkpoint warm_start",
+    "history": "resume",
+    "objective": "metric objective_name output target",
 }
 _MEANT = {theirs: ours for ours, names in _ELSEWHERE.items() for theirs in names.split()}
+
+
+class _NotGiven:
+    """What stands in a signature where leaving a keyword out and giving its default are not the same."""
+
+    def __repr__(self) -> str:
+        return "default"
+
+
+NOT_GIVEN: Any = _NotGiven()
 
 
 def check_keywords(given: Iterable[str], known: Iterable[str], door: str) -> None:
@@ -43,15 +56,14 @@ def check_keywords(given: Iterable[str], known: Iterable[str], door: str) -> Non
     unknown = [name for name in given if name not in known]
     if not unknown:
         return
-    meant = nearest(unknown[0], known)
+    meant = _meant(unknown[0], known)
     hint = f"{meant}=…" if meant else f"help(surefoot.{door})"
     raise UnknownNameError(f"expected keywords among {', '.join(known)}; got {', '.join(unknown)}; try {hint}")
 
 
-def nearest(name: str, known: list[str]) -> str | None:
+def _meant(name: str, known: list[str]) -> str | None:
     """The known keyword that another library calls so, or that is spelled nearly so."""
     meant = _MEANT.get(name.lower())
     if meant in known:
         return meant
-    close = difflib.get_close_matches(name.lower(), known, n=1, cutoff=0.6)
-    return close[0] if close else None
+    return nearest(name, known)

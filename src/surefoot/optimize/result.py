@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
@@ -15,12 +16,16 @@ from surefoot.backend import engine, to_host
 from surefoot.engine.batch import Batch
 from surefoot.engine.model import Model, fit_model
 from surefoot.errors import InvalidInputError, shown
-from surefoot.gp.posterior import moments
 from surefoot.numerics.designs import generator
 from surefoot.optimize.checks import is_a
+from surefoot.optimize.document import Document
 from surefoot.optimize.history import History
+from surefoot.optimize.outputs import columns
 from surefoot.optimize.settings import Settings
 from surefoot.optimize.space import Space
+
+_KNOWN = ("progress", "fidelity")  # columns of a table only where they are known
+_COLUMNS = ("number", "value", "best", "status", "reason", "duration_s", *_KNOWN)
 
 
 @dataclass(frozen=True)
@@ -40,44 +45,44 @@ class FittedModel:
 
         Where y is warped (warp="auto") they are the median, and the standard deviation times the slope there.
         """
-        mu, sd = (to_host(moment) for moment in moments(self.fitted.objective, self._units(points)))
-        warp, w = self.fitted.warp, self.fitted.shift + self.fitted.scale * mu
-        return self.sign * warp.inverse(w)[0], (self.fitted.scale * sd * warp.inverse_slope(w))[0]
+        mu, sd = (to_host(moment) for moment in self.fitted.objective.moments(self._units(points)))
+        scaling = self.fitted.scaling
+        warp, w = scaling.warp, scaling.shift + scaling.scale * mu
+        return self.sign * warp.inverse(w)[0], (scaling.scale * sd * warp.inverse_slope(w))[0]
 
     def success_probability(self, points: Sequence[Any]) -> np.ndarray:
         """P(the evaluation succeeds) at a list of points [NH18, Eq. 10]; 1 while nothing has failed."""
         units = self._units(points)
-        if self.fitted.failures is None:
+        if self.fitted.success is None:
             return np.ones(units.shape[1])
-        assert self.fitted.link is not None  # set together with `failures`
-        log_p, _, _ = self.fitted.link(*moments(self.fitted.failures, units))
-        return np.asarray(np.exp(to_host(log_p)[0]))
+        return np.asarray(to_host(self.fitted.success.probability(units))[0])
 
     @property
     def learns_failures(self) -> bool:
         """Whether evaluations have failed and where is learned."""
-        return self.fitted.failures is not None
+        return self.fitted.success is not None
 
     def relevance(self, *, of: Literal["value", "failures"] = "value") -> np.ndarray:
         """How fast the value (or P(success)) changes along each parameter, (d,): ranges per length scale."""
         if not is_a(of, str) or of not in ("value", "failures"):
             raise InvalidInputError(f"expected of='value' or 'failures'; got {shown(of)}; try of='value'")
-        post = self.fitted.objective if of == "value" else self.fitted.failures
-        if post is None:
-            return np.zeros(self.space.d)
+        surrogate = self.fitted.objective
+        if of == "failures":
+            if self.fitted.success is None:
+                return np.zeros(self.space.d)
+            surrogate = self.fitted.success.surrogate
         ends = np.cumsum([p.n_columns for p in self.space.parameters])[:-1]
-        return np.asarray([part.max() for part in np.split(to_host(post.inv_ell)[0, 0], ends)])
+        return np.asarray([part.max() for part in np.split(to_host(surrogate.rates)[0], ends)])
 
     @property
     def length_scales(self) -> np.ndarray:
         """One per input of the engine, in fractions of its range: large means irrelevant."""
-        return np.asarray(1.0 / to_host(self.fitted.objective.inv_ell)[0, 0])
+        return np.asarray(1.0 / to_host(self.fitted.objective.rates)[0])
 
     @property
     def noise_sd(self) -> float:
         """Estimated or given standard deviation of the noise."""
-        post = self.fitted.objective
-        return float(self.fitted.scale[0, 0]) * math.sqrt(float(post.lam[0] * post.s2[0]))
+        return float(self.fitted.scaling.scale[0, 0]) * math.sqrt(float(self.fitted.objective.noise[0]))
 
 
 @dataclass(frozen=True)
@@ -136,22 +141,54 @@ class Result:
             "message": self.message,
             "success": str(self.success),
             "fun": str(self.fun),
+            **({"outputs": shown(self.outputs)} if len(self.outputs) > 1 else {}),
             "x": str(self.x) if isinstance(self.x, np.ndarray) else shown(self.x),
             "nfev": str(self.nfev),
             "n_failures": str(self.n_failures),
         }
 
+    @property
+    def objective(self) -> str:
+        """The name of the output that was optimized."""
+        return self.history.objective
+
+    @property
+    def outputs(self) -> dict[str, float]:
+        """Every output of the best evaluation, by name; none if nothing succeeded."""
+        ok = [e for e in self.history.evaluations if e.ok]
+        return min(ok, key=lambda e: self.sign * e.y).outputs if ok else {}
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write everything to one JSON file: `minimize(f, resume=path)` and `Optimizer.load(path)` go on from there.
+
+        The old file stays whole until the new one is complete on disk.
+        """
+        Document(self.history, self.space, self.settings).write(path)
+
     def table(self) -> list[dict[str, Any]]:
-        """One row per evaluation: number, parameters, value, best so far, status, reason, duration."""
+        """One row per evaluation: number, parameters, value, further outputs, best so far, status, reason, duration.
+
+        Progress and fidelity are there if any is known. A parameter or output whose name is taken has a prefix:
+        parameter.status, output.status.
+        """
         rows, best = [], math.nan
-        for i, e in zip(self.numbers, self.history.evaluations, strict=True):
+        evaluations = self.history.evaluations
+        known = [name for name in _KNOWN if any(math.isfinite(getattr(e, name)) for e in evaluations)]
+        parameters, outputs = columns(_COLUMNS, self.space.names, self.history.outputs[1:])
+        for i, e in zip(self.numbers, evaluations, strict=True):
             if e.ok and not self.sign * best <= self.sign * e.y:  # `not <=` so that the first replaces NaN
                 best = e.y
-            point = dict(zip(self.space.names, e.x, strict=True))
-            rows.append(
-                {"number": i, **point, "value": e.y, "best": best, "status": e.status, "reason": e.reason,
-                 "duration_s": e.duration_s}
-            )  # fmt: skip
+            rows.append({
+                "number": i,
+                **dict(zip(parameters.values(), e.x, strict=True)),
+                "value": e.y,
+                **{column: e.further.get(name, math.nan) for name, column in outputs.items()},
+                "best": best,
+                "status": e.status,
+                "reason": e.reason,
+                "duration_s": e.duration_s,
+                **{name: getattr(e, name) for name in known},
+            })  # fmt: skip
         return rows
 
     @cached_property
@@ -168,7 +205,7 @@ class Result:
         runs = Batch(units[None], y[None], ok[None], np.zeros((1, 0, units.shape[1])), (0,), self.history.seen[None])
         rng = generator(self.settings.seed, 0, self.nfev)
         with engine(self.nfev):
-            fitted = fit_model(runs, self.settings, self.history.warmth, (rng,))
+            fitted = fit_model(runs, self.settings.spec, self.history.warmth, (rng,))
         return FittedModel(self.space, fitted, self.sign)
 
     @cached_property

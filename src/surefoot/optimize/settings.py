@@ -9,19 +9,21 @@ from typing import Any
 
 from surefoot.acquisition.optimistic import KAPPA
 from surefoot.acquisition.registry import DEFAULT_POLICY, check_policy
+from surefoot.engine.searches import SEARCHES
+from surefoot.engine.spec import ModelSpec
 from surefoot.errors import InvalidInputError, UnknownNameError, shown
 from surefoot.failures.registry import FAILURE_MODELS, NO_MODEL
-from surefoot.gp.kernels import KERNELS
+from surefoot.gp.kernels import CONTEST, KERNELS
 from surefoot.gp.priors import PRIORS
+from surefoot.gp.registry import SURROGATES
 from surefoot.numerics.designs import DESIGNS
+from surefoot.numerics.warping import LEVELS
 from surefoot.optimize.checks import as_integer, as_number, is_a, plain_number
 from surefoot.optimize.keywords import check_keywords
 
-SEARCHES = ("gradient", "paper", "paper-absolute")
 NOISE_ESTIMATED = "estimate"
 WARPS = ("auto", "none")
 AUTO = "auto"  # as it suits the search and the noise; Settings say what that is
-PAPER_MODEL = {"kernel": "se", "warp": "none", "prior": "none"}  # the objective's process as the paper has it
 _MOST_INITIAL = 100_000  # points of a design: each suggestion draws all of them
 
 
@@ -47,6 +49,7 @@ class Settings:
     warp: str = AUTO  # compress large values of y where the likelihood says so; "none": never
     prior: str = AUTO  # of the objective's length scales: "short-scales", or "none", maximum likelihood
     min_success: float = 0.5  # proposals with a lower P(success) are avoided; 0: the paper's product alone
+    surrogate: str = "exact"  # the kind of model of the objective
 
     @classmethod
     def of(cls, **values: Any) -> Settings:
@@ -57,7 +60,8 @@ class Settings:
     def __post_init__(self) -> None:
         for what, value, names in (
             ("kernel", self.kernel, (AUTO, *KERNELS)),
-            ("search", self.search, SEARCHES),
+            ("surrogate", self.surrogate, tuple(SURROGATES)),
+            ("search", self.search, tuple(SEARCHES)),
             ("design", self.design, tuple(DESIGNS)),
             ("failures", self.failures, (*FAILURE_MODELS, *NO_MODEL)),
             ("warp", self.warp, WARPS),
@@ -81,14 +85,34 @@ class Settings:
 
     def _resolve(self) -> None:
         """Put what is used in the place of "auto"."""
-        if self.search != "gradient":
-            for name, value in PAPER_MODEL.items():
-                if getattr(self, name) == AUTO:
-                    self._set(name, value)
+        for name, value in SEARCHES[self.search].defaults.items():
+            if getattr(self, name) == AUTO:
+                self._set(name, value)
         if self.prior == AUTO:
             self._set("prior", "short-scales")
         if self.noise not in (NOISE_ESTIMATED, 0):  # it is known in the user's units
             self._set("warp", "none")
+
+    @property
+    def spec(self) -> ModelSpec:
+        """What the engine works with: every name resolved to the thing that it names."""
+        return ModelSpec(
+            seed=self.seed,
+            n_init=self.n_init,
+            design=DESIGNS[self.design],
+            policy=self.policy,
+            kappa=self.kappa,
+            search=SEARCHES[self.search],
+            surrogate=SURROGATES[self.surrogate],
+            kernels=CONTEST if self.kernel == AUTO else (KERNELS[self.kernel],),
+            warps=tuple(range(len(LEVELS))) if self.warp == AUTO else (0,),
+            prior=PRIORS[self.prior],
+            noise=None if self.noise == NOISE_ESTIMATED else float(self.noise),
+            failures=FAILURE_MODELS.get(self.failures),
+            imputes=self.failures == "impute",
+            min_success=self.min_success,
+            min_distance=self.min_distance,
+        )
 
     def _set(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)

@@ -1,9 +1,7 @@
 """Checks shared by the settings: each error says what was expected, what came and what to try."""
 
-import math
-from collections.abc import Iterable
-
 from surefoot.errors import InvalidInputError
+from surefoot.expect import is_number
 
 
 def require(condition: bool, expected: str, came: object, try_this: str) -> None:
@@ -14,18 +12,9 @@ def require(condition: bool, expected: str, came: object, try_this: str) -> None
 
 def positive(name: str, value: float, try_this: str) -> None:
     """A finite number above zero."""
-    good = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value) and value > 0
-    require(good, f"{name} to be a finite number above zero", value, try_this)
+    require(is_number(value) and value > 0, f"{name} to be a finite number above zero", value, try_this)
 
 
 def number(name: str, value: float, try_this: str) -> None:
     """A finite number."""
-    good = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
-    require(good, f"{name} to be a finite number", value, try_this)
-
-
-def known_keys(where: str, given: Iterable[str], allowed: Iterable[str]) -> None:
-    """Every given key is an allowed one."""
-    names = list(allowed)
-    for key in given:
-        require(key in names, f"a key of {where} among {', '.join(names)}", key, "correct or remove it")
+    require(is_number(value), f"{name} to be a finite number", value, try_this)

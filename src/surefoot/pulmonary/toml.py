@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from surefoot.errors import InvalidInputError
-from surefoot.pulmonary.checks import known_keys, require
+from surefoot.expect import known_keys
+from surefoot.pulmonary.checks import require
 from surefoot.pulmonary.geometry import Bed, Junction, Network, Vessel
 from surefoot.pulmonary.inflow import Ejection, FlowTable, Inflow
 from surefoot.pulmonary.settings import Fluid, Grid, Settings, Tree, Variant, named_variant

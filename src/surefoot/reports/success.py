@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from surefoot.optimize.drawing import draw_success, short
 from surefoot.optimize.result import Result
-from surefoot.reports.page import Html
 from surefoot.reports.svg import drawing
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
 
 _GRID = 48
 
@@ -20,7 +22,7 @@ def success_drawing(
     point: Sequence[Any],
     labels: tuple[str, str],
     units: tuple[float, float] = (1.0, 1.0),
-) -> Html:
+) -> Markup:
     """P(success) over parameters i and j, the others as in `point`, which is marked; axes count in `units`."""
 
     def draw(figure: Any) -> None:

@@ -11,11 +11,14 @@ import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from surefoot.errors import MissingExtraError
 from surefoot.reports.numbers import power
-from surefoot.reports.page import DRAWING, Html, escape
+from surefoot.reports.page import DRAWING, markup
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
 
 PALETTE = {  # as in page.css
     "ink": "#1d2733", "muted": "#5c6877", "rule": "#d8dee6", "paper": "#ffffff",
@@ -71,7 +74,7 @@ def _style() -> Iterator[None]:
 
 def drawing(
     draw: Callable[[Any], None], size: tuple[float, float], alt: str, *, margins: Mapping[str, float] | None = None
-) -> Html:
+) -> Markup:
     """The SVG of a figure of that size (inches) filled by `draw`; `alt` tells what it shows to who cannot see it.
 
     margins: left, right, bottom, top of the axes as shares of the figure, so that drawings side by side are aligned;
@@ -109,7 +112,7 @@ def _plain_log_ticks(figure: Any) -> None:
             axis.set_minor_formatter(NullFormatter())
 
 
-def inline(svg: str, alt: str) -> Html:
+def inline(svg: str, alt: str) -> Markup:
     """A stand-alone SVG as an element of a page, which gives its ids a number (see `page.render`)."""
     svg = svg[svg.index("<svg") :]
     for what in (
@@ -121,11 +124,11 @@ def inline(svg: str, alt: str) -> Html:
     svg = re.sub("<[^>]+>", lambda tag: _page_tag(tag.group()), svg)
     opening, rest = svg.split(">", 1)
     width, height = re.findall(r"[\d.]+", re.findall(r'viewBox="([^"]*)"', opening)[0])[2:]  # points
-    start = (
-        f'<svg viewBox="0 0 {width} {height}" style="max-width: {float(width) / 72:.2f}in" role="img" '
-        f'aria-labelledby="{DRAWING}-alt">'
+    start = markup(
+        '<svg viewBox="0 0 {} {}" style="max-width: {:.2f}in" role="img" aria-labelledby="{}-alt">',
+        *(width, height, float(width) / 72, DRAWING),
     )
-    return Html(f'{start}<title id="{DRAWING}-alt">{escape(alt)}</title>{rest}'.strip())
+    return start + markup('<title id="{}-alt">{}</title>', DRAWING, alt) + markup(rest.rstrip())
 
 
 def _page_tag(tag: str) -> str:

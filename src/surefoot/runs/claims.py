@@ -24,7 +24,7 @@ import math
 import time
 import traceback
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import optuna
@@ -47,7 +47,7 @@ from surefoot.integrations.optuna_history import (
     was_evaluated,
 )
 from surefoot.integrations.optuna_space import Distributions, engine_space, from_engine
-from surefoot.runs.ends import add_ended, end_trial, waiting
+from surefoot.runs.ends import Ending, add_ended, end_trial, waiting
 from surefoot.runs.owners import Owner, is_same, myself, surely_dead
 from surefoot.runs.storage import reading
 
@@ -184,21 +184,20 @@ class Claims:
 
     def end(self, number: int, point: Mapping[str, Any], value: float | None, attributes: Mapping[str, Any]) -> str:
         """Report a result (a failure: no value); what became of it, for people, if its trial had been given up."""
-        state = TrialState.FAIL if value is None else TrialState.COMPLETE
+        ending = Ending(attributes, value, point, self.parameters)
         trial_id = self.held.pop(number, None)
         self._fresh = False
         try:
-            if trial_id is not None and end_trial(self.study, trial_id, state, value=value, attributes=attributes):
+            if trial_id is not None and end_trial(self.study, trial_id, ending):
                 return ""
         except Exception:
             if trial_id is not None:
                 self.held[number] = trial_id
             raise
-        return self._end_late(number, point, state, value, attributes)
+        return self._end_late(number, ending)
 
-    def _end_late(
-        self, number: int, point: Mapping[str, Any], state: TrialState, value: float | None, told: Mapping[str, Any]
-    ) -> str:
+    def _end_late(self, number: int, ending: Ending) -> str:
+        told = ending.attributes
         while True:
             trials = {t.number: t for t in self.trials()}
             ours = [t for t in trials.values() if number in (t.number, t.user_attrs.get(LATE))]
@@ -207,14 +206,12 @@ class Claims:
             heir = _heir(trials, number)
             if heir is None or heir.state.is_finished():
                 break
-            attributes = told if heir.number == number else {**told, LATE: number}
-            if end_trial(self.study, heir._trial_id, state, value=value, attributes=attributes, point=point,
-                         distributions=self.parameters):  # fmt: skip
+            late = ending if heir.number == number else replace(ending, attributes={**told, LATE: number})
+            if end_trial(self.study, heir._trial_id, late):
                 return f"trial {number} had been given up; its result came after all and counts as trial {heir.number}"
         has_result = heir is not None and was_evaluated(heir) and TRANSIENT not in heir.user_attrs
         mark = {} if heir is None or is_void(heir) else {REPEATED if has_result else INSTEAD: heir.number}
-        add_ended(self.study, state, value=value, attributes={**told, LATE: number, **mark}, point=point,
-                  distributions=self.parameters)  # fmt: skip
+        add_ended(self.study, replace(ending, attributes={**told, LATE: number, **mark}))
         counted = "kept, not counted: the point has been evaluated again" if has_result else "counts as another trial"
         return f"trial {number} had been given up; its result came after all and is {counted}"
 
@@ -233,8 +230,7 @@ class Claims:
         if point is not None:
             kept = {RETRY: trial.user_attrs[RETRY]} if RETRY in trial.user_attrs else {}
             queue = waiting(point, {**kept, **(attributes or {}), AGAIN: trial.number})
-        told = {VOID: encodable(why)}
-        return end_trial(self.study, trial._trial_id, TrialState.FAIL, attributes=told, queue=queue)
+        return end_trial(self.study, trial._trial_id, Ending({VOID: encodable(why)}), queue)
 
     def _point(self, trial: FrozenTrial) -> dict[str, Any] | None:
         space = engine_space(self.parameters)
@@ -285,7 +281,7 @@ class Claims:
             began = self.parameters.keys() <= trial.params.keys()  # else the point cannot have killed the worker
             if began and RETRY in trial.user_attrs:
                 why = f"lost: its worker died, as that of trial {trial.user_attrs[RETRY]} at the same point"
-                if end_trial(self.study, trial._trial_id, TrialState.FAIL, attributes={TRANSIENT: why}):
+                if end_trial(self.study, trial._trial_id, Ending({TRANSIENT: why})):
                     done.append(f"trial {trial.number} lost its worker a second time; not tried again")
                 continue
             retry = {RETRY: trial.number} if began else None

@@ -21,7 +21,7 @@ class Cluster(Executor):
     def __init__(self, address: str) -> None:
         self._address = address
         self._client = _client(address, _TIMEOUT)
-        self.n_threads = sum(self._client.nthreads().values())
+        self.n_threads: int = sum(self._client.nthreads().values())  # evaluations that can run at a time
 
     def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
         """As any executor does."""
@@ -49,8 +49,8 @@ def _client(address: str, timeout: str) -> Any:
     return Client(address, timeout=timeout, set_as_default=False)
 
 
-def connect(address: str) -> tuple[Any, Cluster, int]:
-    """The client, the executor and the number of evaluations that can run at a time."""
+def connect(address: str) -> Cluster:
+    """The cluster whose scheduler is at the address; leave it with `shutdown`, or as a context."""
     try:
         import distributed  # noqa: F401 - asked for here, to say what is missing
     except ImportError as error:
@@ -66,4 +66,4 @@ def connect(address: str) -> tuple[Any, Cluster, int]:
     if not cluster.n_threads:
         cluster.shutdown()
         raise InvalidInputError(f"expected a Dask cluster with workers; {address} has none; try dask worker {address}")
-    return cluster._client, cluster, cluster.n_threads
+    return cluster

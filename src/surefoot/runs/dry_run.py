@@ -10,7 +10,7 @@ from surefoot.engine.suggest import initial_design
 from surefoot.execute.caller import LoadError
 from surefoot.integrations.optuna_space import engine_space, from_engine
 from surefoot.runs.evaluation import caller_of, not_loaded
-from surefoot.runs.objective import fill
+from surefoot.runs.evaluator import fill
 from surefoot.runs.problem import Problem
 from surefoot.runs.storage import has_studies, load_study, opened, parse_url, shown_url, study_names
 from surefoot.runs.study import changes_of, check_same_problem, counts_of
@@ -18,19 +18,20 @@ from surefoot.runs.study import changes_of, check_same_problem, counts_of
 
 def check(problem: Problem, place: str) -> Iterator[str]:
     """What would happen, line by line; raises what a run would raise. An existing storage is opened, none is made."""
-    yield f"study       {problem.name}, {problem.direction}, {problem.n_evals} evaluations, {problem.settings.policy}"
+    goal = f"{problem.direction} {problem.evaluator.name}".rstrip()
+    yield f"study       {problem.name}, {goal}, {problem.n_evals} evaluations, {problem.settings.policy}"
     for name, distribution in problem.parameters.items():
         yield f"parameter   {name}: {distribution}"
     space = engine_space(problem.parameters)
-    first = space.decode(initial_design(space, problem.settings, 0)[0])
+    first = space.decode(initial_design(space, problem.settings.spec, 0)[0])
     x = {name: from_engine(d, value) for (name, d), value in zip(problem.parameters.items(), first, strict=True)}
-    if problem.objective.python:
+    if problem.evaluator.python:
         _load(problem)
-        yield f"objective   {problem.objective.python}, called with {x}"
+        yield f"objective   {problem.evaluator.python}, called with {x}"
     else:
         folder = problem.evaluations_folder / "000000"
         values = {**x, "here": str(problem.folder), "folder": str(folder), "trial": 0}
-        yield f"command     {shlex.join(fill(problem.objective.command, values))}"
+        yield f"command     {shlex.join(fill(problem.evaluator.command, values))}"
         yield f"in          {folder}"
     url = parse_url(place)
     if not has_studies(place):
@@ -50,7 +51,7 @@ def check(problem: Problem, place: str) -> Iterator[str]:
 
 def _load(problem: Problem) -> None:
     """As a run would: in a process of its own, within its time."""
-    caller = caller_of(problem, {**os.environ, **problem.objective.environment})
+    caller = caller_of(problem, {**os.environ, **problem.evaluator.environment})
     try:
         caller.start()
     except LoadError as error:

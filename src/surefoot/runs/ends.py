@@ -7,11 +7,13 @@ counts and is queued again. So this file uses Optuna's own steps within one of i
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, cast
 
 from optuna import create_trial
 from optuna.storages import RDBStorage
+from optuna.storages._cached_storage import _CachedStorage
 from optuna.storages._rdb import models
 from optuna.storages._rdb.storage import _create_scoped_session
 from optuna.study import Study
@@ -22,8 +24,9 @@ from surefoot.integrations.optuna_space import Distributions
 Point = Mapping[str, Any]
 
 
-def _backend(study: Study) -> RDBStorage:
-    return study._storage._backend  # type: ignore[attr-defined,no-any-return]  # behind Optuna's cache
+def backend_of(study: Study) -> RDBStorage:
+    """The database of a study, behind Optuna's cache."""
+    return cast(_CachedStorage, study._storage)._backend
 
 
 def waiting(point: Point, attributes: Mapping[str, Any]) -> FrozenTrial:
@@ -32,23 +35,24 @@ def waiting(point: Point, attributes: Mapping[str, Any]) -> FrozenTrial:
     return create_trial(state=TrialState.WAITING, system_attrs=fixed, user_attrs=dict(attributes))
 
 
-def end_trial(
-    study: Study,
-    trial_id: int,
-    state: TrialState,
-    *,
-    value: float | None = None,
-    attributes: Mapping[str, Any],
-    point: Point | None = None,
-    distributions: Distributions | None = None,
-    queue: FrozenTrial | None = None,
-) -> bool:
-    """End a trial that has not ended; False if it has, and then nothing is written.
+@dataclass(frozen=True)
+class Ending:
+    """How a trial ends; without a value it has failed."""
 
-    point  its parameters, if it may not have them yet; `distributions` are theirs
-    queue  the trial that takes its place
-    """
-    backend = _backend(study)
+    attributes: Mapping[str, Any]
+    value: float | None = None
+    point: Point = field(default_factory=dict)  # its parameters, if it may not have them yet
+    distributions: Distributions = field(default_factory=dict)  # theirs
+
+    @property
+    def state(self) -> TrialState:
+        """Of the trial."""
+        return TrialState.FAIL if self.value is None else TrialState.COMPLETE
+
+
+def end_trial(study: Study, trial_id: int, ending: Ending, queue: FrozenTrial | None = None) -> bool:
+    """End a trial that has not ended, and queue the one that takes its place; False if it has: nothing is written."""
+    backend = backend_of(study)
     with _create_scoped_session(backend.scoped_session) as session:
         # the study first: whoever creates a trial locks it, and two orders of locks would block each other
         models.StudyModel.find_or_raise_by_id(study._study_id, session, for_update=queue is not None)
@@ -56,38 +60,31 @@ def end_trial(
         if trial.state.is_finished():
             return False
         known = {row.param_name for row in trial.params}
-        for name, given in (point or {}).items():
-            if distributions is not None and name not in known:
-                internal = distributions[name].to_internal_repr(given)
-                backend._set_trial_param_without_commit(session, trial_id, name, internal, distributions[name])
-        for key, text in attributes.items():
+        for name, given in ending.point.items():
+            if name not in known:
+                distribution = ending.distributions[name]
+                internal = distribution.to_internal_repr(given)
+                backend._set_trial_param_without_commit(session, trial_id, name, internal, distribution)
+        for key, text in ending.attributes.items():
             backend._set_trial_attr_without_commit(session, models.TrialUserAttributeModel, trial_id, key, text)
-        if value is not None:
-            backend._set_trial_value_without_commit(session, trial, 0, value)
+        if ending.value is not None:
+            backend._set_trial_value_without_commit(session, trial, 0, ending.value)
         now = datetime.now()
         trial.datetime_start = trial.datetime_start or now
         trial.datetime_complete = now
-        trial.state = state
+        trial.state = ending.state
         if queue is not None:
             backend._get_prepared_new_trial(study._study_id, queue, session)
     return True
 
 
-def add_ended(
-    study: Study,
-    state: TrialState,
-    *,
-    value: float | None,
-    attributes: Mapping[str, Any],
-    point: Point,
-    distributions: Distributions,
-) -> None:
+def add_ended(study: Study, ending: Ending) -> None:
     """A trial of its own for a result whose trial ended before."""
     template = create_trial(
-        state=state,
-        value=value,
-        params=dict(point),
-        distributions=dict(distributions),
-        user_attrs=dict(attributes),
+        state=ending.state,
+        value=ending.value,
+        params=dict(ending.point),
+        distributions=dict(ending.distributions),
+        user_attrs=dict(ending.attributes),
     )
     study._storage.create_new_trial(study._study_id, template_trial=template)

@@ -12,19 +12,19 @@ import shutil
 import sys
 import threading
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from surefoot.errors import InvalidInputError
 from surefoot.execute.caller import Caller, LoadError
 from surefoot.execute.helper import Loading, Request
-from surefoot.execute.outcome import Outcome, exception_outcome, is_machine_trouble
+from surefoot.execute.outcome import Outcome, is_machine_trouble
 from surefoot.execute.processes import Processes, StoppedError
-from surefoot.optimize.evaluate import as_evaluation
+from surefoot.optimize.evaluate import from_outcome
 from surefoot.optimize.history import Evaluation
 from surefoot.runs.command import run_command
-from surefoot.runs.objective import PARAMETERS_FILE, STDERR, STDOUT
+from surefoot.runs.evaluator import PARAMETERS_FILE, STDERR, STDOUT
 from surefoot.runs.problem import Problem
 from surefoot.runs.reading import tail
 
@@ -44,51 +44,39 @@ class Finished:
 
 def evaluate_trial(problem: Problem, number: int, x: dict[str, Any]) -> Finished:
     """Evaluate a point. A failure is an answer; OSError means that the machine could not (a full disk, say)."""
-    n_tries = problem.objective.n_retries + 1
+    n_tries = problem.evaluator.n_retries + 1
     start = time.perf_counter()
     for attempt in range(n_tries):
         if attempt:
             time.sleep(min(0.1 * 2**attempt, 5.0))  # what is transient needs a moment to pass
         folder = _prepared_folder(problem, number, x, "try" if attempt else "old")
         outcome = _evaluate(problem, number, x, folder)
-        transient = bool(set(problem.objective.retry_on) & set(outcome.exception_names))
+        transient = bool(set(problem.evaluator.retry_on) & set(outcome.exception_names))
         if not outcome.reason or not transient:
             break
     if outcome.reason and _free_bytes(folder) < _NO_SPACE_BYTES:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(folder))  # teaches nothing about the point
     duration = time.perf_counter() - start
     if transient:
-        reason = f"{outcome.reason} (transient; tried {n_tries} times)"
-        evaluation = Evaluation((), math.nan, "transient", reason, duration)
-    else:
-        evaluation = _evaluation(outcome, duration)
+        outcome = replace(outcome, reason=f"{outcome.reason} (transient; tried {n_tries} times)")
+    name = problem.evaluator.name or None
+    evaluation = from_outcome((), outcome, duration, name, "transient" if transient else "failed")
     ends = {"stdout": tail(folder / STDOUT, _TAIL_BYTES), "stderr": tail(folder / STDERR, _TAIL_BYTES)}
     return Finished(evaluation, {"host": platform.node(), "folder": str(folder), **ends})
-
-
-def _evaluation(outcome: Outcome, duration_s: float) -> Evaluation:
-    if not outcome.reason:
-        try:
-            return as_evaluation((), outcome.value, duration_s)
-        except TypeError as error:  # not a number
-            outcome = Outcome(reason=str(error))
-        except Exception as error:  # the value's own methods
-            outcome = exception_outcome(error)
-    return Evaluation((), math.nan, "failed", outcome.reason, duration_s)
 
 
 def _evaluate(problem: Problem, number: int, x: dict[str, Any], folder: Path) -> Outcome:
     """What came of one attempt. What is wrong with the point is a failure; OSError is the machine's."""
     environment = {
         **os.environ,
-        **problem.objective.environment,
+        **problem.evaluator.environment,
         "SUREFOOT_FOLDER": str(folder),
         "SUREFOOT_TRIAL": str(number),
     }
     try:
-        if problem.objective.command:
+        if problem.evaluator.command:
             values = {**x, "here": str(problem.folder), "folder": str(folder), "trial": number}
-            outcome = run_command(problem.objective, values, folder, environment, processes)
+            outcome = run_command(problem.evaluator, values, folder, environment, processes)
         else:
             outcome = _call(problem, x, folder, environment)
     except (OSError, ValueError) as error:
@@ -105,8 +93,8 @@ def _evaluate(problem: Problem, number: int, x: dict[str, Any], folder: Path) ->
 
 
 def _call(problem: Problem, x: dict[str, Any], folder: Path, environment: dict[str, str]) -> Outcome:
-    objective = problem.objective
-    key = (threading.get_ident(), problem.folder, objective.python, objective.timeout_s, objective.memory_limit_mb)
+    evaluator = problem.evaluator
+    key = (threading.get_ident(), problem.folder, evaluator.python, evaluator.timeout_s, evaluator.memory_limit_mb)
     if key not in _callers:
         _callers[key] = caller_of(problem, environment)
     outputs = (str(folder / STDOUT), str(folder / STDERR))
@@ -115,22 +103,22 @@ def _call(problem: Problem, x: dict[str, Any], folder: Path, environment: dict[s
     except LoadError as error:
         raise not_loaded(problem, error) from None
     short = [name.rsplit(".", 1)[-1] for name in outcome.exception_names]
-    return Outcome(outcome.value, outcome.reason, (*outcome.exception_names, *short), outcome.machine)
+    return replace(outcome, exception_names=(*outcome.exception_names, *short))
 
 
 def caller_of(problem: Problem, environment: dict[str, str]) -> Caller:
     """The process that holds the problem's Python function."""
-    objective = problem.objective
-    loading = Loading(spec=objective.python, here=str(problem.folder), memory_limit_mb=objective.memory_limit_mb)
+    evaluator = problem.evaluator
+    loading = Loading(spec=evaluator.python, here=str(problem.folder), memory_limit_mb=evaluator.memory_limit_mb)
     return Caller(
-        processes, loading, timeout_s=objective.timeout_s, folder=problem.folder, environment=environment, quiet=True
+        processes, loading, timeout_s=evaluator.timeout_s, folder=problem.folder, environment=environment, quiet=True
     )
 
 
 def not_loaded(problem: Problem, error: LoadError) -> InvalidInputError:
     """The function of the problem file cannot be had."""
     return InvalidInputError(
-        f"expected a function at {problem.objective.python!r}; got {error}; try python = 'file.py:function', "
+        f"expected a function at {problem.evaluator.python!r}; got {error}; try python = 'file.py:function', "
         "or importing it in a Python session"
     )
 

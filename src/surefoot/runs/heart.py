@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import threading
 from contextlib import suppress
-from types import TracebackType
 
 from surefoot.runs.claims import Claims
+from surefoot.runs.ends import backend_of
 
 _AGAIN_S = 1.0  # after a storage that did not answer
 
@@ -26,9 +26,7 @@ class Heart:
         self._thread.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._stopped.set()
         self._thread.join(timeout=2.0)  # it may be waiting for the storage; it is a daemon
 
@@ -42,4 +40,4 @@ class Heart:
             except Exception:  # the main thread meets the same error, and reports it
                 pause = min(_AGAIN_S, self._claims.heartbeat_s)
         with suppress(Exception):  # the storage may be closed
-            self._claims.study._storage._backend.remove_session()  # type: ignore[attr-defined]
+            backend_of(self._claims.study).remove_session()

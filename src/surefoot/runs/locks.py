@@ -7,6 +7,7 @@ from pathlib import Path
 
 from surefoot.errors import InvalidInputError
 from surefoot.runs.address import parse_url
+from surefoot.runs.owners import stat_of
 
 
 def lock_holder(place: str) -> str:
@@ -21,13 +22,6 @@ def lock_holder(place: str) -> str:
     for fields in lines:  # 12: POSIX ADVISORY WRITE 17 08:01:1234 120 120
         fields = [field for field in fields if field != "->"]
         if len(fields) >= 6 and fields[3] == "WRITE" and fields[5].endswith(f":{inode}"):
-            return f", held by process {fields[4]}{_state(fields[4])}"
+            stopped = stat_of(fields[4])[:1] in (["T"], ["t"])
+            return f", held by process {fields[4]}{', which is stopped' if stopped else ''}"
     return ""
-
-
-def _state(pid: str) -> str:
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
-    except (OSError, IndexError):
-        return ""
-    return ", which is stopped" if state in "Tt" else ""

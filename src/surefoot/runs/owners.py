@@ -1,4 +1,8 @@
-"""Who evaluates a trial: a process, and whether it is surely dead."""
+"""Who evaluates a trial: a process, and whether it is surely dead.
+
+A process is told from a later one with its number by its start, in the kernel's ticks since this boot of this machine.
+Seconds since the epoch, as psutil gives them, would not do: they move when the clock is set, and the living look dead.
+"""
 
 from __future__ import annotations
 
@@ -26,13 +30,20 @@ def _machine() -> str:
 def started(pid: int) -> str:
     """When the process started, in the kernel's ticks; empty if unknown. ProcessLookupError if it is dead."""
     os.kill(pid, 0)
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
-    except (OSError, IndexError):  # not Linux
+    fields = stat_of(pid)
+    if not fields:
         return ""
     if fields[0] in "ZX":  # dead, but its parent has not asked yet
         raise ProcessLookupError(pid)
     return fields[19]
+
+
+def stat_of(pid: int | str) -> list[str]:
+    """What Linux tells of a process, its state first; nothing elsewhere, or if it has ended."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    except (OSError, IndexError):
+        return []
 
 
 def myself() -> Owner:

@@ -10,7 +10,7 @@ heartbeat_s = 10              # a worker on another machine that is silent for s
 f_L   = {low = 1.33e5, high = 5.33e5, log = true}
 cells = {low = 10, high = 80, kind = "integer", step = 10}
 mesh  = {choices = ["coarse", "fine"]}
-[objective]                   # see runs/objective.py
+[objective]                   # see runs/evaluator.py
 command = ["./sim", "--stiffness", "{f_L}", "--cells", "{cells}", "--mesh", "{mesh}"]
 """
 
@@ -33,12 +33,13 @@ from optuna.distributions import (
 
 import surefoot
 from surefoot.errors import InvalidInputError, shown
+from surefoot.expect import expect, is_count, is_number, known_keys
 from surefoot.optimize.optimizer import default_n_init
 from surefoot.optimize.parameters import Integer, Real
 from surefoot.optimize.settings import Settings
 from surefoot.optimize.space import Space
 from surefoot.runs.address import redacted
-from surefoot.runs.objective import Objective, check_contents, expect, is_number, known, objective_from
+from surefoot.runs.evaluator import Evaluator, check_contents, evaluator_from
 
 _KEYS = ("name", "n_evals", "direction", "max_failures", "heartbeat_s", "parameters", "objective")
 _MOST_BYTES = 2**24  # of a problem file
@@ -54,7 +55,7 @@ class Problem:
     name: str
     folder: Path  # of the TOML file: commands and modules are looked for here, evaluations are kept here
     parameters: Mapping[str, BaseDistribution]
-    objective: Objective
+    evaluator: Evaluator
     settings: Settings
     n_evals: int = 100
     direction: Literal["minimize", "maximize"] = "minimize"
@@ -77,7 +78,7 @@ class Problem:
             "parameters": {name: distribution_to_json(d) for name, d in self.parameters.items()},
             "settings": asdict(self.settings),
             "n_evals": self.n_evals,
-            "objective": self.objective.describe(),
+            "objective": self.evaluator.describe(),
             "evaluations": str(self.evaluations_folder),
             "surefoot": surefoot.__version__,
         }
@@ -125,10 +126,9 @@ def _name(table: Mapping[str, Any], default: str) -> str:
 def problem_from(table: Mapping[str, Any], folder: Path, default_name: str = "problem") -> Problem:
     """A problem from the tables of a TOML file; `folder` is where its relative paths start."""
     check_contents(table)
-    known("the problem", table, (*_KEYS, *_SETTINGS))
+    known_keys("the problem", table, (*_KEYS, *_SETTINGS))
     n_evals = table.get("n_evals", 100)
-    count = isinstance(n_evals, int) and not isinstance(n_evals, bool) and n_evals >= 1
-    expect(count, "n_evals of at least 1", n_evals, "n_evals = 100")
+    expect(is_count(n_evals, 1), "n_evals of at least 1", n_evals, "n_evals = 100")
     direction = table.get("direction", "minimize")
     expect(direction in ("minimize", "maximize"), "direction minimize or maximize", direction, 'direction = "minimize"')
     heartbeat = table.get("heartbeat_s", 10.0)
@@ -143,7 +143,7 @@ def problem_from(table: Mapping[str, Any], folder: Path, default_name: str = "pr
         name=_name(table, default_name),
         folder=folder,
         parameters=parameters,
-        objective=objective_from(table["objective"], folder, parameters),
+        evaluator=evaluator_from(table["objective"], folder, parameters),
         settings=Settings.of(**settings),
         n_evals=n_evals,
         direction=cast(Literal["minimize", "maximize"], direction),
@@ -153,10 +153,9 @@ def problem_from(table: Mapping[str, Any], folder: Path, default_name: str = "pr
 
 
 def _max_failures(limit: Any) -> int | float | None:
-    count = isinstance(limit, int) and not isinstance(limit, bool) and limit >= 0
     share = isinstance(limit, float) and 0.0 <= limit <= 1.0
     what = "max_failures as a count, a share up to 1.0, or 0 for never"
-    expect(count or share, what, limit, "max_failures = 50")
+    expect(is_count(limit, 0) or share, what, limit, "max_failures = 50")
     return limit or None
 
 
@@ -171,7 +170,7 @@ def _parameter(name: str, fields: Any) -> BaseDistribution:
     expect(isinstance(fields, dict), f"a table for {where}", fields, f"{name} = {{low = 0.0, high = 1.0}}")
     if "choices" in fields:
         return _choices(where, fields)
-    known(where, fields, ("low", "high", "log", "step", "kind"))
+    known_keys(where, fields, ("low", "high", "log", "step", "kind"))
     kind = fields.get("kind", "real")
     expect(kind in ("real", "integer"), f"kind real or integer for {where}", kind, 'kind = "integer"')
     for key in ("low", "high"):
@@ -196,7 +195,7 @@ def _parameter(name: str, fields: Any) -> BaseDistribution:
 
 
 def _choices(where: str, fields: Mapping[str, Any]) -> CategoricalDistribution:
-    known(where, fields, ("choices", "kind"))
+    known_keys(where, fields, ("choices", "kind"))
     kind = fields.get("kind", "categorical")
     expect(kind == "categorical", f"no other kind for {where}", kind, "leaving kind out")
     choices = fields["choices"]

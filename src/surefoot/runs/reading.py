@@ -6,20 +6,15 @@ import json
 import math
 import os
 import re
-import signal
 import stat
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
-from surefoot.runs import match
-from surefoot.runs.match import NO_MATCH
-from surefoot.runs.objective import STDOUT, ValueSource
+from surefoot.execute.match import last_match
+from surefoot.runs.evaluator import STDOUT, ValueSource
 
 _MOST_BYTES = 64 * 2**20  # of stdout, from its end, and of a JSON file
 _MATCH_AT_LEAST_S, _MATCH_AT_MOST_S = 5.0, 30.0  # for a regular expression, whatever time is left
-_MATCHER = str(Path(match.__file__).resolve())
 _FORTRAN = re.compile(r"([+-]?(?:\d+\.\d*|\.\d+))(?:[dDqQ]|(?=[+-]\d{3}$))([+-]?\d+)")
 
 
@@ -41,8 +36,11 @@ def _end(path: Path, n_bytes: int) -> bytes:
         return file.read(n_bytes)
 
 
-def read_value(source: ValueSource, folder: Path, left_s: float) -> float:
-    """The value of a command that ended well, within the time that is left; ValueError says why there is none."""
+def read_value(source: ValueSource, folder: Path, left_s: float) -> float | dict[str, float]:
+    """The value of a command that ended well, or its outputs by name, within the time that is left.
+
+    ValueError says why there is none.
+    """
     if source.json:
         return _from_json(folder / source.json, source)
     if source.regex:
@@ -54,6 +52,15 @@ def read_value(source: ValueSource, folder: Path, left_s: float) -> float:
     return _number(lines[-1])
 
 
+def read_partial(source: ValueSource, folder: Path) -> dict[str, float]:
+    """The outputs by name that a command left which did not end well."""
+    try:
+        found = _from_json(folder / source.json, source) if source.json else {}
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
 def _last_match(expression: str, path: Path, limit_s: float) -> str:
     try:
         size = path.stat().st_size if path.is_file() else 0
@@ -61,34 +68,33 @@ def _last_match(expression: str, path: Path, limit_s: float) -> str:
         size = 0
     if not size:
         raise ValueError("no value: nothing on stdout")
-    first = max(0, size - _MOST_BYTES)
-    command = [sys.executable, "-I", "-S", _MATCHER, expression, str(path), str(first), str(limit_s)]
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    if done.returncode == -signal.SIGALRM:
-        raise ValueError(f"no value: {expression!r} had not been matched against stdout after {limit_s:g} s")
-    if done.returncode == NO_MATCH:
-        raise ValueError(f"no value: nothing in stdout matches {expression!r}")
-    if done.returncode:
-        raise ValueError(f"no value: {expression!r} could not be matched against stdout (status {done.returncode})")
-    return done.stdout.decode(errors="replace")
+    return last_match(expression, path, max(0, size - _MOST_BYTES), limit_s)
 
 
-def _from_json(path: Path, source: ValueSource) -> float:
+def _from_json(path: Path, source: ValueSource) -> float | dict[str, float]:
     found: Any
     try:
         text = _end(path, _MOST_BYTES + 1)
         if len(text) > _MOST_BYTES:
             raise OSError(f"more than {_MOST_BYTES >> 20} MiB")
         found = json.loads(text)
-        for key in source.key.split("."):
+        for key in source.key.split(".") if source.key else ():
             found = found[int(key)] if isinstance(found, list) else found[key]
-        if found is None:  # how many writers of JSON spell NaN
-            return math.nan
-        if not isinstance(found, bool) and isinstance(found, (int, float)):
-            return float(found)
+        if isinstance(found, dict):  # beside its numbers it may hold anything
+            return {name: _json_number(value) for name, value in found.items() if name and _is_json_number(value)}
+        if _is_json_number(found):
+            return _json_number(found)
     except (OSError, ValueError, LookupError, TypeError, OverflowError, RecursionError) as error:
         raise ValueError(f"no value: {source.key!r} of {source.json} ({type(error).__name__}: {error})") from None
     raise ValueError(f"no value: {source.key!r} of {source.json} is {found!r:.100}, not a number")
+
+
+def _is_json_number(value: Any) -> bool:
+    return value is None or (isinstance(value, (int, float)) and not isinstance(value, bool))
+
+
+def _json_number(value: float | None) -> float:
+    return math.nan if value is None else float(value)  # null: how many writers of JSON spell NaN
 
 
 def _number(text: str) -> float:

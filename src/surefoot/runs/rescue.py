@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from contextlib import closing, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from optuna.storages import RDBStorage
 
@@ -71,7 +71,7 @@ def copy_database(storage: RDBStorage, path: Path) -> Path | None:
             break
     try:
         with closing(storage.engine.raw_connection()) as source, closing(sqlite3.connect(target)) as copy:
-            source.driver_connection.backup(copy)  # type: ignore[union-attr]
+            cast(sqlite3.Connection, source.driver_connection).backup(copy)
     except Exception:  # no open connection is left, or no folder to write to
         target.unlink(missing_ok=True)
         return None

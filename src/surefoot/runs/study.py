@@ -78,7 +78,7 @@ def open_study(problem: Problem, storage: RDBStorage, note: Callable[[str], None
 
 def _about(problem: Problem) -> dict[str, Any]:
     """What the study keeps of the problem."""
-    table = json.loads(json.dumps(asdict(problem.objective), default=str))
+    table = json.loads(json.dumps(asdict(problem.evaluator), default=str))
     here = str(problem.folder)  # a folder that was moved, or is mounted elsewhere, is no change
     table["command"] = [argument.replace(here, "{here}") for argument in table.get("command") or []]
     # a value may be a secret: only whether it changes is kept

@@ -7,6 +7,7 @@ from surefoot.engine.batch import HOST
 from surefoot.engine.lockstep import run_in_lockstep
 from surefoot.errors import UnknownNameError
 from surefoot.optimize.settings import Settings
+from surefoot.optimize.space import Space
 from surefoot.paper.statistics import holm, log10_regret, wilcoxon
 from surefoot.paper.studies.failures import study
 from surefoot.paper.studies.failures.constrained import catalogue, get_constrained
@@ -47,12 +48,15 @@ def test_an_unknown_problem_is_named_in_the_error():
 def test_runs_in_lockstep_share_the_design_of_all_strategies():
     problem = get_constrained("BRA discs")
 
-    def objective(x):
+    low, high = np.asarray(problem.base.lower), np.asarray(problem.base.upper)
+
+    def evaluate(units):
+        x = low + units * (high - low)
         return np.asarray(problem.base(x)), ~problem.fails(x)
 
+    space = Space.of(problem.base.bounds)
     traces = [
-        run_in_lockstep(problem.base.bounds, objective, Settings(n_init=8, failures=f), 3, 12, HOST)
-        for f in ("ignore", "ep")
+        run_in_lockstep(space, evaluate, Settings(n_init=8, failures=f).spec, 3, 12, HOST) for f in ("ignore", "ep")
     ]
     np.testing.assert_array_equal(traces[0].X[:, :8], traces[1].X[:, :8])
     assert not np.array_equal(traces[0].X, traces[1].X)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+from surefoot.engine.searches import PAPER_MODEL
 from surefoot.errors import NumericalWarning
 from surefoot.optimize.optimizer import Optimizer
-from surefoot.optimize.settings import PAPER_MODEL
 from surefoot.paper.solvers.counter import Counter
 
 

@@ -10,15 +10,16 @@ from pathlib import Path
 from typing import Any
 
 from surefoot import __version__
+from surefoot.engine.searches import PAPER_MODEL
 from surefoot.inference.result import Inference
 from surefoot.inference.signals import WORDS
 from surefoot.optimize.history import History
 from surefoot.optimize.result import make_result
-from surefoot.optimize.settings import PAPER_MODEL, Settings
+from surefoot.optimize.settings import Settings
 from surefoot.optimize.space import Space
 from surefoot.pulmonary import NOMINAL, Network
 from surefoot.reports.numbers import duration, fixed, percent
-from surefoot.reports.page import Block, Facts, Figure, Html, Note, References, Section, Table, Text, render, write
+from surefoot.reports.page import Block, Facts, Figure, Note, References, Section, Table, Text, markup, render, write
 from surefoot.reports.pulmonary.figures import Scale, network_drawing, scale_drawing, waveform_drawing
 from surefoot.reports.pulmonary.trust import trust
 from surefoot.reports.pulmonary.words import (
@@ -86,7 +87,7 @@ def _summary(inference: Inference) -> list[Block]:
             ends = shown(inference, indicator, interval.low, interval.high)
             remark = f"{level(inference)} interval {' to '.join(ends)}"
         value = f"{shown(inference, indicator, central(inference, indicator))[0]} {indicator.unit}".strip()
-        facts.append((Html(f"{indicator.words} {indicator.symbol}"), value, remark))
+        facts.append((markup("{} {}", indicator.words, indicator.symbol), value, remark))
     blocks: list[Block] = [
         Note(
             "The numbers below are parameters of a mathematical model fitted to measurements. The method has been "
@@ -150,7 +151,7 @@ def _indicators(inference: Inference) -> list[Block]:
         Figure([scale_drawing(scale) for scale in scales], caption, columns=2),
         Table("The indicators against the reference of [1]", header, rows, left=(0, 5)),
         Text(meaning),
-        *(Text(Html(f"<strong>{i.words} {i.symbol}.</strong> {i.meaning}")) for i in INDICATORS),
+        *(Text(markup("<strong>{} {}.</strong> {}", i.words, i.symbol, i.meaning)) for i in INDICATORS),
         Note(
             "No normal range of these three indicators has been measured in people: they belong to the model. The "
             "reference is the single case that [1] takes as known; there the model gives a mean pressure of "

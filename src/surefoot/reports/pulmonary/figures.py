@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from surefoot.inference.result import Inference, Interval, Posterior
+from surefoot.calibration.result import Interval, Posterior
+from surefoot.inference.result import Inference
 from surefoot.inference.signals import WORDS, Signal
 from surefoot.pulmonary import Network
 from surefoot.pulmonary.plots import PLACES, draw_network
-from surefoot.reports.page import Html
 from surefoot.reports.pulmonary.words import INDICATORS
 from surefoot.reports.svg import PALETTE, drawing
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
 
 HALF_WIDTH_IN, THIRD_WIDTH_IN = 4.1, 2.75  # of a page 8.5 inches wide, in two and three columns
 
@@ -36,7 +39,7 @@ class Scale:
     limit: float | None = None  # beyond which a disease is defined
 
 
-def scale_drawing(scale: Scale) -> Html:
+def scale_drawing(scale: Scale) -> Markup:
     """A dot with its interval on a scale, the reference dashed, the healthy range shaded."""
 
     def draw(figure: Any) -> None:
@@ -65,7 +68,7 @@ def scale_drawing(scale: Scale) -> Html:
     return drawing(draw, (HALF_WIDTH_IN, 1.1), alt, margins={"left": 0.03, "right": 0.97, "bottom": 0.25, "top": 0.8})
 
 
-def network_drawing(inference: Inference, network: Network) -> Html:
+def network_drawing(inference: Inference, network: Network) -> Markup:
     """The eleven vessels with their fitted mean pressures; where something was measured there is a dot."""
     means = dict(zip(inference.fit.vessels, inference.fit.pressure_mmHg.mean(axis=1), strict=True))
     veins = {bed.vein for bed in network.beds}
@@ -96,7 +99,7 @@ def _dots(ax: Any, x: np.ndarray, y: np.ndarray, size: float = 2.2) -> None:
     ax.add_patch(PathPatch(path, **style))
 
 
-def waveform_drawing(inference: Inference, signal: Signal, words: str) -> Html:
+def waveform_drawing(inference: Inference, signal: Signal, words: str) -> Markup:
     """One measured signal and the fitted waveform."""
     fitted = inference.fit.get(signal.name)
 
@@ -120,7 +123,7 @@ def waveform_drawing(inference: Inference, signal: Signal, words: str) -> Html:
     return drawing(draw, (THIRD_WIDTH_IN, 1.75), alt, margins=margins)
 
 
-def posterior_drawings(posterior: Posterior, best: Sequence[float], truth: Sequence[float] | None) -> list[Html]:
+def posterior_drawings(posterior: Posterior, best: Sequence[float], truth: Sequence[float] | None) -> list[Markup]:
     """The density of each indicator, then the samples of each pair of indicators."""
     factors = np.asarray([indicator.factor for indicator in INDICATORS])
     samples, fit = posterior.samples / factors, np.asarray(best) / factors
@@ -131,7 +134,7 @@ def posterior_drawings(posterior: Posterior, best: Sequence[float], truth: Seque
     ]
 
 
-def _density(values: np.ndarray, interval: Interval, k: int, known: np.ndarray | None) -> Html:
+def _density(values: np.ndarray, interval: Interval, k: int, known: np.ndarray | None) -> Markup:
     indicator = INDICATORS[k]
 
     def draw(figure: Any) -> None:
@@ -152,7 +155,7 @@ def _density(values: np.ndarray, interval: Interval, k: int, known: np.ndarray |
     return drawing(draw, (THIRD_WIDTH_IN, 1.7), alt, margins={"left": 0.07, "right": 0.93, "bottom": 0.26, "top": 0.98})
 
 
-def _pair(samples: np.ndarray, i: int, j: int, correlation: float, fit: np.ndarray, known: np.ndarray | None) -> Html:
+def _pair(samples: np.ndarray, i: int, j: int, correlation: float, fit: np.ndarray, known: np.ndarray | None) -> Markup:
     def draw(figure: Any) -> None:
         ax = figure.add_subplot()
         some = samples[:: max(1, len(samples) // 1000)]

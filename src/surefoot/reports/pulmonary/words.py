@@ -9,11 +9,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from surefoot.inference.result import NAMES, Inference, Interval
+from surefoot.calibration.result import Interval
+from surefoot.inference.result import NAMES, Inference
 from surefoot.pulmonary import NOMINAL
 from surefoot.reports.numbers import fixed, percent
-from surefoot.reports.page import Html
+from surefoot.reports.page import markup
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
 
 # Kovacs et al. 2009, source 2 of the report: mean and standard deviation over 1187 healthy people, at rest.
 HEALTHY_MEAN_MMHG, HEALTHY_SD_MMHG = 14.0, 3.3
@@ -78,7 +83,7 @@ class Indicator:
     """One of the three inferred quantities and how it is told."""
 
     name: str  # of the record
-    symbol: Html
+    symbol: Markup
     words: str
     unit: str
     factor: float  # dyn/cm² per unit
@@ -92,9 +97,9 @@ class Indicator:
         return NAMES.index(self.name)
 
     @property
-    def heading(self) -> Html:
+    def heading(self) -> Markup:
         """Words, symbol and unit, for tables."""
-        return Html(f"{self.words} {self.symbol}{f', {self.unit}' if self.unit else ''}")
+        return markup("{} {}{}", self.words, self.symbol, f", {self.unit}" if self.unit else "")
 
     @property
     def axis(self) -> str:
@@ -105,7 +110,7 @@ class Indicator:
 INDICATORS = (
     Indicator(
         "f_L",
-        Html("f<sub>L</sub>"),
+        markup("f<sub>L</sub>"),
         "Large-vessel stiffness",
         "kPa",
         1e4,
@@ -116,7 +121,7 @@ INDICATORS = (
     ),
     Indicator(
         "f_S",
-        Html("f<sub>S</sub>"),
+        markup("f<sub>S</sub>"),
         "Small-vessel stiffness",
         "kPa",
         1e4,
@@ -126,7 +131,7 @@ INDICATORS = (
     ),
     Indicator(
         "xi",
-        Html("ξ"),
+        markup("ξ"),
         "Branching exponent",
         "",
         1.0,
@@ -223,15 +228,18 @@ def width_words(inference: Inference) -> str:
     )
 
 
-def correlation_words(inference: Inference) -> Html:
+def correlation_words(inference: Inference) -> Markup:
     """Whether the indicators can be told apart."""
     if inference.posterior is None:
-        return Html("")
+        return markup("")
     rho = inference.posterior.correlation
     i, j = max(((0, 1), (0, 2), (1, 2)), key=lambda pair: abs(rho[pair]))
     a, b, value = INDICATORS[i].symbol, INDICATORS[j].symbol, fixed(float(rho[i, j]), 2)
     if abs(rho[i, j]) < 0.8:
-        return Html(f"The three can be told apart: the largest correlation, between {a} and {b}, is {value}.")
-    return Html(
-        f"{a} and {b} are hard to tell apart (correlation {value}): a change in one can make up for one in the other."
+        return markup("The three can be told apart: the largest correlation, between {} and {}, is {}.", a, b, value)
+    return markup(
+        "{} and {} are hard to tell apart (correlation {}): a change in one can make up for one in the other.",
+        a,
+        b,
+        value,
     )

@@ -28,7 +28,7 @@ from surefoot import backend
 from surefoot.engine.warmth import Warmth
 from surefoot.errors import InvalidInputError
 from surefoot.execute.pool import worker_pool
-from surefoot.gp.fit import FitState
+from surefoot.gp.hyperparameters import FitState
 from surefoot.paper.resumable import save_whole
 from surefoot.paper.studies.benchmark.study import Group, Member, State, advance, begin
 
@@ -55,7 +55,10 @@ def load(path: Path) -> tuple[Group, State]:
         fields = json.loads(str(data["group"]))
         members = tuple(Member(**member) for member in fields.pop("runs"))  # their name in the file
         group = Group(**fields, members=members)
-        fit = FitState(data["theta"], data["inv_hessian"], int(data["n_cold"])) if "theta" in data else None
+        fit = None
+        if "theta" in data:
+            n_cold = np.broadcast_to(data["n_cold"], len(data["theta"]))  # one number in older checkpoints
+            fit = FitState(data["theta"], data["inv_hessian"], tuple(n_cold.tolist()))
         return group, State(data["X"], data["y"], Warmth(fit), float(data["seconds"]))
 
 

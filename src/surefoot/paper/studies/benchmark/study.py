@@ -22,11 +22,12 @@ import numpy as np
 from surefoot.acquisition.registry import PAPER_POLICIES, check_policy
 from surefoot.backend import reference_on
 from surefoot.engine.batch import Batch
+from surefoot.engine.searches import PAPER_MODEL
 from surefoot.engine.suggest import initial_design, suggest
 from surefoot.engine.warmth import Warmth
 from surefoot.errors import InvalidInputError
 from surefoot.gp.kernels import get_kernel
-from surefoot.optimize.settings import PAPER_MODEL, Settings
+from surefoot.optimize.settings import Settings
 from surefoot.optimize.space import Space
 from surefoot.paper import problems
 from surefoot.paper.labels.comparisons import Distances
@@ -156,7 +157,7 @@ def _evaluate(group: Group, x: np.ndarray) -> np.ndarray:
 def begin(group: Group) -> State:
     """The initial designs, evaluated."""
     space = Space.of([(0.0, 1.0)] * group.d)
-    designs = {seed: initial_design(space, _settings(group), seed) for seed in {m.seed for m in group.members}}
+    designs = {seed: initial_design(space, _settings(group).spec, seed) for seed in {m.seed for m in group.members}}
     X = np.stack([designs[member.seed] for member in group.members])
     return State(X, _evaluate(group, X), Warmth(), 0.0)
 
@@ -166,7 +167,7 @@ def advance(
 ) -> State:
     """Go on until the end, or until so many seconds have passed or `stop` says so [NH18, Algorithm 1]."""
     space = Space.of([(0.0, 1.0)] * group.d)
-    settings = _settings(group, seed=1)
+    spec = _settings(group, seed=1).spec
     reference = reference_on(device)
     names = tuple("ScaledEI" if member.policy == AGAIN else member.policy for member in group.members)
     no_points = np.zeros((len(group.members), 0, group.d))
@@ -175,7 +176,7 @@ def advance(
     while state.n < group.n_max and time.monotonic() - begin_s < seconds and not stop():
         step_s = time.monotonic()
         batch = Batch(state.X, state.y, np.ones(state.y.shape, bool), no_points, numbers, policies=names)
-        found = suggest(space, batch, state.n, settings, state.warmth, reference)
+        found = suggest(space, batch, state.n, spec, state.warmth, reference)
         state = State(
             np.concatenate([state.X, found.x[:, None]], axis=1),
             np.concatenate([state.y, _evaluate(group, found.x)[:, None]], axis=1),

@@ -17,9 +17,10 @@ import numpy as np
 
 from surefoot.backend import to_host
 from surefoot.engine.lockstep import final_model, run_in_lockstep
-from surefoot.gp.posterior import moments
+from surefoot.engine.searches import PAPER_MODEL
 from surefoot.optimize.optimizer import default_n_init
-from surefoot.optimize.settings import PAPER_MODEL, Settings
+from surefoot.optimize.settings import Settings
+from surefoot.optimize.space import Space
 from surefoot.paper.resumable import run_cases, save_whole
 from surefoot.paper.statistics import holm, log10_regret, wilcoxon
 from surefoot.paper.studies.failures.constrained import catalogue, get_constrained
@@ -76,19 +77,20 @@ def run_case(case: Case, folder: Path) -> Path:
         seed=0, n_init=default_n_init(d), policy=case.policy, **PAPER_MODEL, **settings_of(case.strategy)
     )
 
-    def objective(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    low, high = np.asarray(problem.base.lower), np.asarray(problem.base.upper)
+
+    def evaluate(units: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        x = low + units * (high - low)
         return np.asarray(problem.base(x)), ~problem.fails(x)
 
-    trace = run_in_lockstep(problem.base.bounds, objective, settings, case.n_seeds, case.n_evals)
+    trace = run_in_lockstep(Space.of(problem.base.bounds), evaluate, settings.spec, case.n_seeds, case.n_evals)
     units = np.random.default_rng(7).random((N_HELD_OUT, d))
-    low, high = np.asarray(problem.base.lower), np.asarray(problem.base.upper)
     truth = ~problem.fails(low + units * (high - low))
     probability = np.ones((case.n_seeds, N_HELD_OUT))
-    model = final_model(trace, settings)
-    if model.failures is not None and model.link is not None:
-        x = np.broadcast_to(units, (case.n_seeds, N_HELD_OUT, d))
-        log_p, _, _ = model.link(*moments(model.failures, np.ascontiguousarray(x)))
-        probability = np.exp(to_host(log_p))
+    for run in range(case.n_seeds):
+        success = final_model(trace, settings.spec, run).success
+        if success is not None:
+            probability[run] = to_host(success.probability(units[None]))[0]
     save_whole(path, X=trace.X, y=trace.y, ok=trace.ok, n_init=settings.n_init, probability=probability, truth=truth)
     return path
 

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
+from surefoot.calibration.coverage import covered, ranks
 from surefoot.errors import UnknownNameError
 from surefoot.inference.infer import Plan, infer
 from surefoot.inference.result import NAMES, Vector
@@ -88,7 +89,7 @@ def run_coverage(case: CoverageCase, folder: Path) -> Path:
     document = {
         "truth": data.truth,
         "estimate": result.estimate,
-        "rank": np.mean(posterior.samples < np.asarray(data.truth), axis=0).tolist(),  # share of draws below the truth
+        "rank": ranks(posterior, data.truth).tolist(),
         "sd": [interval.sd for interval in posterior.intervals],
         "loss": result.loss,
         "n_failures": result.n_failures,
@@ -115,8 +116,7 @@ class CoverageRow:
 
     def covered(self, level: float) -> np.ndarray:
         """(patients, 3): whether the central interval of that level holds the truth."""
-        tail = 0.5 * (1.0 - level)
-        return (self.rank >= tail) & (self.rank <= 1.0 - tail)
+        return covered(self.rank, level)
 
 
 def summarize_coverage(todo: Sequence[CoverageCase], folder: Path) -> list[CoverageRow]:

@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from surefoot.engine.searches import PAPER_MODEL
 from surefoot.inference.result import NAMES
 from surefoot.optimize.history import Evaluation, History
 from surefoot.optimize.plots import pyplot
 from surefoot.optimize.result import Result, make_result
-from surefoot.optimize.settings import PAPER_MODEL, Settings
+from surefoot.optimize.settings import Settings
 from surefoot.optimize.space import Space
 from surefoot.paper.figures import save_figure
 from surefoot.paper.statistics import standard_error

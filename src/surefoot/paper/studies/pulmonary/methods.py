@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from surefoot.engine.searches import PAPER_MODEL
 from surefoot.errors import MissingExtraError
 from surefoot.optimize.minimize import minimize
-from surefoot.optimize.settings import PAPER_MODEL
 from surefoot.pulmonary import SimulationFailure
 
 if TYPE_CHECKING:

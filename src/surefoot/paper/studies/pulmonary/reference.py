@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from surefoot.inference.loss import Loss
-from surefoot.inference.objective import Objective
+from surefoot.inference.lungs import root_loss
 from surefoot.paper.resumable import write_whole
 from surefoot.paper.studies.pulmonary.methods import PENALTY
 from surefoot.paper.studies.pulmonary.study import Case, Recorder, patient, run_case
@@ -33,8 +32,9 @@ def run_reference(case: Case, folder: Path) -> Path:
     if path.exists():
         return path
     low, high = np.asarray(PARAMETER_BOX).T
-    objective = Objective(Loss(patient(case.variant, case.noise, case.seed)), Settings().with_variant(case.variant))
-    recorder = Recorder(objective, int(_SHARE_GLOBAL * case.n_evals))
+    data = patient(case.variant, case.noise, case.seed)
+    loss = root_loss(data, Settings().with_variant(case.variant))
+    recorder = Recorder(loss, int(_SHARE_GLOBAL * case.n_evals))
 
     def value(unit: np.ndarray) -> float:
         try:

@@ -17,9 +17,9 @@ from pathlib import Path
 
 import numpy as np
 
+from surefoot.calibration.loss import RootLoss
 from surefoot.errors import UnknownNameError
-from surefoot.inference.loss import Loss
-from surefoot.inference.objective import Objective
+from surefoot.inference.lungs import root_loss
 from surefoot.inference.result import Vector
 from surefoot.inference.signals import Signals
 from surefoot.inference.synthesize import RESOLUTION, synthesize
@@ -84,10 +84,10 @@ def patient(variant: str, noise: str, seed: int) -> Signals:
 
 
 class Recorder:
-    """The objective as every method calls it: records all that happens, and stops at the budget."""
+    """The root of the loss as every method calls it: records all that happens, and stops at the budget."""
 
-    def __init__(self, objective: Objective, n_evals: int) -> None:
-        self.objective, self.n_evals = objective, n_evals
+    def __init__(self, root_loss: RootLoss, n_evals: int) -> None:
+        self.root_loss, self.n_evals = root_loss, n_evals
         self.X: list[list[float]] = []
         self.loss: list[float] = []
         self.kind: list[str] = []
@@ -103,7 +103,7 @@ class Recorder:
             raise StopIteration
         self.X.append([float(value) for value in x])
         try:
-            value = self.objective(x)
+            value = self.root_loss(x)
         except SimulationFailure as failure:
             self.loss.append(math.nan)
             self.kind.append(str(failure.kind))
@@ -143,7 +143,7 @@ def run_case(case: Case, folder: Path) -> Path:
         return path
     start = time.perf_counter()
     data = patient(case.variant, case.noise, case.seed)
-    recorder = Recorder(Objective(Loss(data), Settings().with_variant(case.variant)), case.n_evals)
+    recorder = Recorder(root_loss(data, Settings().with_variant(case.variant)), case.n_evals)
     METHODS[case.method].minimize(recorder, list(PARAMETER_BOX), case.n_evals, case.seed)
     run = recorder.record()
     save_whole(path, X=run.X, loss=run.loss, kind=run.kind, seconds=time.perf_counter() - start)

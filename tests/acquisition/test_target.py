@@ -9,7 +9,6 @@ from surefoot.acquisition.registry import PAPER_POLICIES, policy_at
 from surefoot.failures.classification import label_data
 from surefoot.failures.label_regression import failure_model
 from surefoot.gp.kernels import KERNELS
-from surefoot.gp.posterior import moments
 from surefoot.numerics.designs import generator, latin_hypercube
 
 MODEL_BASED = [name for name in (*PAPER_POLICIES, "MES-R") if policy_at(name, 0).prepare is not None]
@@ -22,12 +21,12 @@ def labels(R=1, n=40, d=2, kernel=KERNELS["se"], seed=0):
     X = np.stack([latin_hypercube(n, d, generator(seed, r, 0)) for r in range(R)])
     failed = (X[..., 0] > 0.6).astype(float)
     uniforms = np.stack([generator(seed, r, 1).random((4, d + 1)) for r in range(R)])
-    post, _ = failure_model(label_data(X, failed, None), kernel, uniforms, None)
+    post, _ = failure_model(label_data(X, failed, None), uniforms, None)
     return X, failed, post
 
 
 def log_p(success, x):
-    h_hat, s_h = moments(success, x)
+    h_hat, s_h = success.moments(x)
     return stats.norm.logcdf(-h_hat / s_h)
 
 
@@ -43,22 +42,18 @@ def weighted(make_posterior, make_target):
 def test_log_success_is_the_log_probability_that_the_label_is_negative(weighted):
     target = weighted("EI")
     x = np.random.default_rng(0).random((2, 50, 2))
-    np.testing.assert_allclose(target.log_success(x), log_p(target.success, x), rtol=1e-10, atol=1e-14)
-
-
-def test_log_success_is_zero_while_nothing_has_failed(make_posterior, make_target):
-    post, _, f_best = make_posterior(1, 10, 2)
-    target = make_target("EI", post, f_best)
-    np.testing.assert_array_equal(target.log_success(np.random.default_rng(0).random((1, 5, 2))), 0.0)
+    (weight,) = target.weights
+    np.testing.assert_allclose(weight.values(x), log_p(weight.surrogate, x), rtol=1e-10, atol=1e-14)
+    np.testing.assert_allclose(weight.probability(x), np.exp(weight.values(x)), rtol=1e-12)
 
 
 @pytest.mark.parametrize("name", ["PI", "EI", "ScaledEI", "MES"])
 def test_the_weighted_value_is_the_product_of_policy_and_probability(name, weighted):
     target = weighted(name)
     x = np.random.default_rng(1).random((2, 30, 2))
-    unweighted, _, _ = target.score(*moments(target.post, x))
-    expected = np.exp(unweighted) * np.exp(log_p(target.success, x))
-    np.testing.assert_allclose(target.raw_values(x), expected, rtol=1e-9)
+    unweighted, _, _ = target.score(*target.surrogate.moments(x))
+    expected = np.exp(unweighted) * np.exp(log_p(target.weights[0].surrogate, x))
+    np.testing.assert_allclose(np.exp(target.values(x)), expected, rtol=1e-9)
 
 
 @each_policy
@@ -89,7 +84,7 @@ def test_both_forms_give_the_same_weighted_value(name, weighted):
 def test_the_unweighted_part_is_an_upper_bound_of_the_weighted_value(name, weighted):
     target = weighted(name)
     x = np.random.default_rng(4).random((2, 50, 2))
-    assert (target.values(x) <= target.unweighted(*moments(target.post, x))[0] + 1e-12).all()
+    assert (target.values(x) <= target.unweighted(*target.surrogate.moments(x))[0] + 1e-12).all()
 
 
 @each_policy
@@ -117,8 +112,8 @@ def test_at_equal_probability_the_shift_keeps_every_preference(name, weighted):
 def test_the_weighted_value_of_a_shifted_policy_is_its_logarithm_plus_that_of_the_probability(name, weighted):
     target = weighted(name, R=1)
     x = np.random.default_rng(7).random((1, 400, 2))
-    score = target.unweighted(*moments(target.post, x))[0][0]
-    value, probability = target.values(x)[0], target.log_success(x)[0]
+    score = target.unweighted(*target.surrogate.moments(x))[0][0]
+    value, probability = target.values(x)[0], target.weights[0].values(x)[0]
     np.testing.assert_allclose(value, score + probability, rtol=1e-12, atol=1e-12)
 
 
@@ -162,8 +157,8 @@ def test_labels_of_rows_not_seen_do_not_count(kernel):
     uniforms = generator(0, 0, 1).random((1, 4, 3))
     seen = np.ones((1, 40))
     seen[0, 30:] = 0.0
-    masked, _ = failure_model(label_data(X, failed, seen), kernel, uniforms, None)
-    plain, _ = failure_model(label_data(X[:, :30], failed[:, :30], None), kernel, uniforms, None)
+    masked, _ = failure_model(label_data(X, failed, seen), uniforms, None)
+    plain, _ = failure_model(label_data(X[:, :30], failed[:, :30], None), uniforms, None)
     x = np.random.default_rng(10).random((1, 30, 2))
     np.testing.assert_allclose(log_p(masked, x), log_p(plain, x), rtol=1e-4, atol=1e-4)
 

@@ -7,6 +7,7 @@
     n_retries = 2                           # for failures named in retry_on
     retry_on = ["75", "SIGKILL", "timeout"] # exit statuses, signals, "timeout", names of exceptions
     value = {json = "out.json", key = "loss"}    # or {regex = 'loss = (\\S+)'}; default: the last line of stdout
+    name = "loss"                           # of the value; where there are several outputs: which is the value
     [objective.environment]
     OMP_NUM_THREADS = "1"
 
@@ -16,13 +17,12 @@ Placeholders: {name} of a parameter, with a format if wanted ({f_L:.3e}); {here}
 
 from __future__ import annotations
 
-import math
 import os
 import re
 import shutil
 import string
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -30,23 +30,13 @@ from typing import Any
 from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
 
 from surefoot.errors import InvalidInputError, shown
+from surefoot.expect import expect, is_count, is_number, known_keys
 
 _MOST_DEPTH = 6  # of tables and lists
 _MOST_TEXT = 100_000  # characters: Linux takes no longer argument of a command
 OWN_PLACEHOLDERS = ("here", "folder", "trial")
 STDOUT, STDERR = "stdout.txt", "stderr.txt"  # in the working directory of an evaluation
 PARAMETERS_FILE = "parameters.json"  # written into every working directory, for simulators that read files
-
-
-def expect(holds: bool, expected: str, got: Any, attempt: str) -> None:
-    """Raise in three parts unless it holds."""
-    if not holds:
-        raise InvalidInputError(f"expected {expected}; got {shown(got)}; try {attempt}")
-
-
-def is_number(value: Any) -> bool:
-    """Whether it is a finite number and no truth value."""
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def check_contents(table: Mapping[str, Any]) -> None:
@@ -69,19 +59,12 @@ def check_contents(table: Mapping[str, Any]) -> None:
             expect(-(2**63) <= value < 2**63, f"an integer of 64 bits for {shown(where)}", value, "a float")
 
 
-def known(where: str, table: Mapping[str, Any], names: Iterable[str]) -> None:
-    """Raise if the table has keys that mean nothing."""
-    unknown = [key for key in table if key not in set(names)]
-    if unknown:
-        raise InvalidInputError(
-            f"expected {where} to have keys among {', '.join(names)}; got {', '.join(map(shown, unknown))[:1000]}; "
-            "try mending the spelling"
-        )
-
-
 @dataclass(frozen=True)
 class ValueSource:
-    """Where a command's value is read: the last line of stdout unless one of these is given."""
+    """Where a command's value is read: the last line of stdout unless one of these is given.
+
+    Where `key`, or the whole JSON file without one, is an object, the numbers in it are outputs by name.
+    """
 
     regex: str = ""
     json: str = ""
@@ -89,12 +72,13 @@ class ValueSource:
 
 
 @dataclass(frozen=True)
-class Objective:
+class Evaluator:
     """What evaluates a point."""
 
     command: tuple[str, ...] = ()
     python: str = ""  # module:function or file.py:function, called with a dict of the parameters
     value: ValueSource = ValueSource()
+    name: str = ""  # of the value among the outputs; empty: not given
     timeout_s: float | None = None
     memory_limit_mb: float | None = None  # of a command; of a function: what it may add
     n_retries: int = 2
@@ -106,9 +90,9 @@ class Objective:
         return f"python {self.python}" if self.python else " ".join(self.command)
 
 
-def objective_from(table: Mapping[str, Any], folder: Path, parameters: Mapping[str, BaseDistribution]) -> Objective:
+def evaluator_from(table: Mapping[str, Any], folder: Path, parameters: Mapping[str, BaseDistribution]) -> Evaluator:
     """The checked [objective] table."""
-    known("[objective]", table, tuple(Objective.__dataclass_fields__))
+    known_keys("[objective]", table, Evaluator.__dataclass_fields__)
     one = ("command" in table) != ("python" in table)
     expect(one, "command or python in [objective]", sorted(table), 'command = ["./sim", "{x}"]')
     for key in ("timeout_s", "memory_limit_mb"):
@@ -116,30 +100,32 @@ def objective_from(table: Mapping[str, Any], folder: Path, parameters: Mapping[s
         positive = value is None or (is_number(value) and value > 0)
         expect(positive, f"{key} as a positive number", value, f"{key} = 60")
     n_retries = table.get("n_retries", 2)
-    count = isinstance(n_retries, int) and not isinstance(n_retries, bool) and n_retries >= 0
-    expect(count, "n_retries of at least 0", n_retries, "n_retries = 2")
+    expect(is_count(n_retries, 0), "n_retries of at least 0", n_retries, "n_retries = 2")
     retry_on = table.get("retry_on", [])
     names = isinstance(retry_on, list) and all(
         isinstance(name, (str, int)) and not isinstance(name, bool) for name in retry_on
     )
     expect(names, "retry_on as a list of exit statuses, signals or exceptions", retry_on, 'retry_on = [75, "OSError"]')
+    name = table.get("name", "")
+    expect(isinstance(name, str) and ("name" not in table or name != ""), "name as text", name, 'name = "loss"')
     environment = table.get("environment", {})
     texts = isinstance(environment, dict) and all(isinstance(text, str) for text in environment.values())
     expect(texts, "environment as a table of texts", environment, 'OMP_NUM_THREADS = "1"')
     bad = [name for name in environment if not name or "=" in name]
     expect(not bad, "environment with names that are not empty and have no =", bad, 'OMP_NUM_THREADS = "1"')
-    objective = Objective(
+    evaluator = Evaluator(
         command=_command(table["command"], folder, parameters) if "command" in table else (),
         python=_python(table["python"], folder) if "python" in table else "",
         value=_value(table.get("value")),
+        name=name,
         timeout_s=table.get("timeout_s"),
         memory_limit_mb=table.get("memory_limit_mb"),
         n_retries=n_retries,
         retry_on=tuple(str(name) for name in retry_on),
         environment=environment,
     )
-    expect(not (objective.python and "value" in table), "no value with python", table.get("value"), "returning it")
-    return objective
+    expect(not (evaluator.python and "value" in table), "no value with python", table.get("value"), "returning it")
+    return evaluator
 
 
 def fill(command: tuple[str, ...], values: Mapping[str, Any]) -> list[str]:
@@ -248,10 +234,10 @@ def _value(table: Any) -> ValueSource:
     if table is None:
         return ValueSource()
     expect(isinstance(table, dict), "value as a table", table, "value = {regex = 'loss = (\\S+)'}")
-    known("value", table, ("regex", "json", "key"))
+    known_keys("value", table, ("regex", "json", "key"))
     texts = all(isinstance(text, str) and text for text in table.values())
-    one = ("regex" in table) != ("json" in table) and ("key" in table) == ("json" in table)
-    expect(texts and one, "value = {regex} or {json, key}", table, 'value = {json = "out.json", key = "loss"}')
+    one = ("regex" in table) != ("json" in table) and ("json" in table or "key" not in table)
+    expect(texts and one, "value = {regex}, {json, key} or {json}", table, 'value = {json = "out.json", key = "loss"}')
     if "regex" in table:
         try:
             with warnings.catch_warnings():  # of what may mean something else in a later Python

@@ -1,0 +1,77 @@
+"""From what a search proposes to a valid point that is new, and what to do where there is none.
+
+Shapes    proposals (R, q, D); points (D,), on the host.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from surefoot.acquisition.maximize import Proposals
+from surefoot.acquisition.target import Target
+from surefoot.backend import Array, like, to_host
+from surefoot.engine import candidates
+from surefoot.engine.batch import Batch
+from surefoot.engine.domain import Domain
+from surefoot.engine.model import Model
+from surefoot.engine.searches import Hunt
+from surefoot.engine.spec import ModelSpec
+from surefoot.errors import SpaceExhaustedError
+from surefoot.numerics.designs import generator
+
+
+def choose(
+    domain: Domain, hunt: Hunt, model: Model, spec: ModelSpec, proposals: Proposals, reference: Array
+) -> tuple[np.ndarray, tuple[str, ...]]:
+    """The best new proposal of every run (R, D), and how each was found."""
+    x = list(domain.snap(to_host(proposals.x)))  # R times (q, D)
+    if not domain.is_continuous:
+        x = [climb_steps(domain, hunt.target.select(like([r], reference)), x_r, reference) for r, x_r in enumerate(x)]
+    chosen, status = [], []
+    for r, rng in enumerate(hunt.generators):
+        proposed = x[r]
+        if model.noisy[r]:  # to repeat a noisy evaluation informs; a hair's breadth away it is not a duplicate
+            nudged = proposed[0] + np.where(domain.free, 1e-6 * rng.standard_normal((8, len(domain.free))), 0.0)
+            proposed = np.concatenate([proposed[:1], domain.snap(nudged), proposed[1:]])
+        index = candidates.first_new(proposed, hunt.batch.taken(r), spec.min_distance)
+        if index is None or not hunt.batch.ok[r].any():  # a run without any success has no model of its own
+            chosen.append(explore(domain, hunt.batch, r, spec, rng, bool(model.noisy[r])))
+            status.append("random")
+        else:
+            chosen.append(proposed[index])
+            status.append("policy, jitter raised" if model.jitter_raised[r] else "policy")
+    return np.stack(chosen), tuple(status)
+
+
+def climb_steps(domain: Domain, target: Target, x: np.ndarray, reference: Array) -> np.ndarray:
+    """Proposals of one run (q, D) and the neighbours of the best in integer and categorical parameters, best first."""
+    for _ in range(3):
+        around = np.concatenate([x[:1], domain.neighbours(x[0]), x[1:]])
+        values = to_host(target.values(like(around[None], reference)))[0]
+        order = np.argsort(-np.nan_to_num(values, nan=-np.inf), kind="stable")
+        previous, x = x[0], around[order]
+        if np.array_equal(previous, x[0]):
+            break
+    return x
+
+
+def explore(
+    domain: Domain, batch: Batch, r: int, spec: ModelSpec, rng: np.random.Generator, noisy: bool = False
+) -> np.ndarray:
+    """A point of run r far from all taken ones."""
+    x = candidates.any_new(domain, batch.taken(r), spec.min_distance, rng)
+    if x is not None:
+        return x
+    if noisy or spec.has_known_noise:  # repeating a noisy evaluation still informs
+        return np.asarray(domain.from_uniform(rng.random((1, domain.d)))[0])
+    raise SpaceExhaustedError(
+        f"expected a space with points left to evaluate; all {domain.n_values:.0f} have been; "
+        "try stopping here, or noise=... if repeated evaluations differ"
+    )
+
+
+def or_new(domain: Domain, batch: Batch, r: int, x: np.ndarray, spec: ModelSpec, number: int) -> np.ndarray:
+    """A design point, or another one if it has been evaluated already (small discrete spaces, points given)."""
+    if candidates.first_new(x[None], batch.taken(r), spec.min_distance) is not None:
+        return x
+    return explore(domain, batch, r, spec, generator(spec.seed, batch.run_ids[r], number))

@@ -1,0 +1,171 @@
+"""The objective's process: fitted with the kernel and the warp that are known, or where they are free with each.
+
+Contest   Where a cold search is due and several kernels or warps are allowed, every run is fitted with each of them,
+          and the likelier one is taken. Its likelihood is that of y itself, so that different warps can be compared.
+          Until the next cold search the choice stays, and is part of the warmth.
+Shapes    as in batch.py; R x K rows while K kernels or warps compete, those of a run side by side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from surefoot.backend import Array, like, to_host
+from surefoot.engine.batch import Batch
+from surefoot.engine.scaling import Scaling, scaled
+from surefoot.engine.spec import ModelSpec
+from surefoot.gp.hyperparameters import N_OPTIMIZED, SUBSET, Effort, Fit, FitState, fit, is_cold
+from surefoot.gp.kernels import Kernel, per_run
+from surefoot.gp.likelihood import Data, make_data
+from surefoot.gp.likelihood import select_runs as select_data
+from surefoot.gp.surrogate import Question
+from surefoot.numerics.subsets import spread
+
+MAX_WARPED_NOISE = 0.03  # over s of the warp: more, and the least value, the luckiest, is drawn out as if it were real
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A fit of the objective's values, how they were scaled, and the kernels of the runs."""
+
+    data: Data
+    fit: Fit
+    scaling: Scaling
+    kernels: tuple[Kernel, ...]
+
+    def select(self, rows: np.ndarray, reference: Array) -> Fitted:
+        """The fits of some rows."""
+        runs = like(rows, reference)
+        kernels = tuple(self.kernels[r] for r in rows.tolist())
+        return Fitted(select_data(self.data, runs), self.fit.select(runs), self.scaling.part(rows), kernels)
+
+
+@dataclass(frozen=True)
+class Contest:
+    """What all the fits of one step share."""
+
+    spec: ModelSpec
+    n_history: int
+    reference: Array
+
+    def objective(
+        self, batch: Batch, state: FitState | None, kernels: Sequence[Kernel], levels: tuple[int, ...], uniforms: Array
+    ) -> Fitted:
+        """Fit with the kernels and levels of the last step (empty: unknown), or let them compete."""
+        R, K = len(batch.run_ids), len(self.spec.kernels)
+        if K == 1:
+            return self._warped(batch, self.spec.kernels * R, levels, state, uniforms, N_OPTIMIZED)
+        if len(kernels) == R and not is_cold(self.n_history, state):
+            return self._warped(batch, tuple(kernels), levels, state, uniforms, N_OPTIMIZED)
+        rows = np.repeat(np.arange(R), K)
+        tiled = batch.part(rows)
+        tried = self._warped(
+            tiled,
+            self.spec.kernels * R,
+            tuple(np.repeat(levels, K).tolist()),
+            self._tiled(state, rows),
+            uniforms[like(rows, self.reference)],
+            N_OPTIMIZED // K,
+        )
+        best = np.argmin(_cost(tried, tiled).reshape(R, K), axis=1)
+        return tried.select(np.arange(R) * K + best, self.reference)
+
+    def _warped(
+        self,
+        batch: Batch,
+        kernels: tuple[Kernel, ...],
+        levels: tuple[int, ...],
+        state: FitState | None,
+        uniforms: Array,
+        n_optimized: int,
+    ) -> Fitted:
+        """Fit at the levels of warping that are known; where a cold search is due, at all: take the best."""
+        R, L = len(batch.run_ids), len(self.spec.warps)
+        if L == 1:
+            return self._fit(batch, kernels, np.repeat(self.spec.warps, R), state, uniforms, n_optimized)
+        if len(levels) == R and not is_cold(self.n_history, state):
+            return self._fit(batch, kernels, np.asarray(levels), state, uniforms, N_OPTIMIZED)
+        known = state if len(levels) == R else None
+        few = _some_successes(batch)
+        rows = np.repeat(np.arange(R), L)
+        tiled = few.part(rows)
+        # the levels compete by short searches from the last optimum; the winner then gets its cold one
+        warm = None if known is None else replace(known, n_cold=(self.n_history,) * R)
+        tried = self._fit(
+            tiled,
+            tuple(kernels[r] for r in rows.tolist()),
+            np.tile(self.spec.warps, R),
+            self._tiled(warm, rows),
+            uniforms[like(rows, self.reference)],
+            n_optimized,
+        )
+        too_noisy = self._noise_sd(tried) > MAX_WARPED_NOISE * tried.scaling.warp.s[:, 0]
+        cost = np.where(too_noisy, np.inf, _cost(tried, tiled))
+        best = np.argmin(cost.reshape(R, L), axis=1)
+        if known is not None or few is not batch:
+            return self._fit(batch, kernels, np.asarray(self.spec.warps)[best], known, uniforms, n_optimized)
+        return tried.select(np.arange(R) * L + best, self.reference)
+
+    def _fit(
+        self,
+        batch: Batch,
+        kernels: tuple[Kernel, ...],
+        levels: np.ndarray,
+        state: FitState | None,
+        uniforms: Array,
+        n_optimized: int,
+    ) -> Fitted:
+        """Fit with these kernels and y warped at these levels (R,)."""
+        y, scaling = scaled(batch.y, batch.ok, levels)
+        noise = None
+        if self.spec.noise:  # far below the floor of lam a fixed noise is no noise
+            noise = like(np.maximum((self.spec.noise / scaling.scale[:, 0]) ** 2, 1e-14), self.reference)
+        X, y, mask = _successes(batch, y)
+        mask = None if mask is None else like(mask, self.reference)
+        data = make_data(like(X, self.reference), like(y, self.reference), mask, noise)
+        estimated = self.spec.noise is None
+        asked = Question(data, per_run(kernels), estimated, self.spec.prior, batch.X.shape[1])
+        found = fit(self.spec.surrogate.evidence(asked), uniforms, state, Effort(n_optimized=n_optimized))
+        return Fitted(data, found, scaling, kernels)
+
+    def _tiled(self, state: FitState | None, rows: np.ndarray) -> FitState | None:
+        return None if state is None else state.select(like(rows, self.reference))
+
+    def _noise_sd(self, tried: Fitted) -> np.ndarray:
+        """(R,) sd of the noise that a fit sees, in units of y at its least value, where the slope is 1."""
+        model = self.spec.surrogate.condition(tried.data, tried.fit.theta, per_run(tried.kernels))
+        return np.asarray(np.sqrt(to_host(model.noise)) * tried.scaling.scale[:, 0])
+
+
+def _successes(batch: Batch, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """Points, values and mask of what succeeded: failed rows are left out where all runs have equally many."""
+    if bool(batch.ok.all()):
+        return batch.X, y, None
+    n_ok = batch.ok.sum(axis=1)
+    if (n_ok != n_ok[0]).any():
+        return batch.X, y, batch.ok.astype(float)
+    rows = np.argsort(~batch.ok, axis=1, kind="stable")[:, : n_ok[0]]
+    return np.take_along_axis(batch.X, rows[..., None], axis=1), np.take_along_axis(y, rows, axis=1), None
+
+
+def _cost(tried: Fitted, batch: Batch) -> np.ndarray:
+    """(R,) -log likelihood of y with the prior: that of the standardized w, and the slopes dw/dy over the scale."""
+    scaling = tried.scaling
+    slopes = np.where(batch.ok, scaling.warp.log_slope(np.where(batch.ok, batch.y, scaling.warp.low)), 0.0)
+    cost = to_host(tried.fit.cost) + batch.ok.sum(axis=1) * np.log(scaling.scale[:, 0]) - slopes.sum(axis=1)
+    return np.where(np.isnan(cost), np.inf, cost)
+
+
+def _some_successes(batch: Batch) -> Batch:
+    """At most SUBSET evaluations of each run, successes before failures, evenly through the history."""
+    if batch.X.shape[1] <= SUBSET:
+        return batch
+    order = np.argsort(~batch.ok, axis=1, kind="stable")
+    n_ok = np.maximum(batch.ok.sum(axis=1), SUBSET)
+    kept = np.asarray([spread(row[:n].tolist(), SUBSET) for row, n in zip(order, n_ok, strict=True)])
+    X = np.take_along_axis(batch.X, kept[..., None], axis=1)
+    y, ok = (np.take_along_axis(a, kept, axis=1) for a in (batch.y, batch.ok))
+    return replace(batch, X=X, y=y, ok=ok, seen=None)

@@ -1,0 +1,51 @@
+"""What the engine asks of a space: points of the unit cube, and which of them are valid.
+
+Names, units and kinds of parameters are the user's affair (surefoot.optimize.space); integers and categories come as
+inputs that cannot move freely.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Protocol
+
+import numpy as np
+
+
+class Domain(Protocol):
+    """A space of d parameters, encoded as D inputs in the unit cube."""
+
+    @property
+    def d(self) -> int:
+        """Parameters."""
+
+    @property
+    def n_inputs(self) -> int:
+        """Inputs D: a category has several."""
+
+    @property
+    def free(self) -> np.ndarray:
+        """(D,) inputs that may take any value in [0, 1]."""
+
+    @property
+    def is_continuous(self) -> bool:
+        """Whether all are free."""
+
+    @property
+    def n_values(self) -> float:
+        """Number of points; infinite if any input is free."""
+
+    def from_uniform(self, uniforms: np.ndarray) -> np.ndarray:
+        """Valid points (m, D) from uniform draws (m, d)."""
+
+    def snap(self, units: np.ndarray) -> np.ndarray:
+        """The nearest valid points (..., D)."""
+
+    def neighbours(self, unit: np.ndarray) -> np.ndarray:
+        """Points (m, D) one step away from a point (D,) in an input that is not free."""
+
+    def all_points(self) -> Iterator[Any]:
+        """All values of a finite space."""
+
+    def encode(self, values: Any) -> np.ndarray:
+        """The point (D,) of values."""

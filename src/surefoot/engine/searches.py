@@ -1,0 +1,74 @@
+"""Searches by name: how a policy is maximized over the domain, and what model is the default beside it.
+
+Shapes    proposals (R, q, D), best first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+from surefoot.acquisition.maximize import Proposals, maximize_by_gradient
+from surefoot.acquisition.paper_search import N_UNIFORM, maximize_as_the_paper
+from surefoot.acquisition.raw import RawTarget
+from surefoot.acquisition.target import Target
+from surefoot.backend import Array, like
+from surefoot.engine import candidates
+from surefoot.engine.batch import Batch
+from surefoot.engine.domain import Domain
+from surefoot.engine.scaling import Scaling
+from surefoot.numerics.designs import Generators
+
+PAPER_MODEL = {"kernel": "se", "warp": "none", "prior": "none"}  # the objective's process as the paper has it
+
+
+@dataclass(frozen=True)
+class Hunt:
+    """A policy to be maximized for the runs that follow it."""
+
+    batch: Batch
+    generators: Generators
+    scaling: Scaling
+    target: Target
+
+
+@dataclass(frozen=True)
+class Search:
+    """A way to maximize policies.
+
+    is_exact: it ends at maxima to rounding; a policy that saturates is then asked in a form that does not.
+    defaults: settings of the model wherever "auto" is asked for.
+    """
+
+    name: str
+    propose: Callable[[Domain, Sequence[Hunt], Array], list[Proposals]]
+    is_exact: bool
+    defaults: Mapping[str, str] = field(default_factory=dict)
+
+
+def _by_gradient(domain: Domain, hunts: Sequence[Hunt], reference: Array) -> list[Proposals]:
+    found = []
+    for hunt in hunts:
+        batch = hunt.batch
+        lattice = like(candidates.lattice(domain, hunt.generators), reference)
+        clouds = like(candidates.clouds(domain, batch.X, batch.y, batch.ok, hunt.generators), reference)
+        found.append(maximize_by_gradient(hunt.target, lattice, clouds, like(domain.free, reference)))
+    return found
+
+
+def _as_the_paper(domain: Domain, hunts: Sequence[Hunt], reference: Array, *, absolute: bool) -> list[Proposals]:
+    uniform = [like(candidates.uniform(domain, hunt.generators, N_UNIFORM), reference) for hunt in hunts]
+    units = [(like(hunt.scaling.zero, reference), like(hunt.scaling.unit, reference)) for hunt in hunts]
+    raw = [RawTarget(hunt.target, zero, unit) for hunt, (zero, unit) in zip(hunts, units, strict=True)]
+    return maximize_as_the_paper(raw, uniform, absolute=absolute)
+
+
+SEARCHES = {
+    search.name: search
+    for search in (
+        Search("gradient", _by_gradient, is_exact=True),
+        Search("paper", partial(_as_the_paper, absolute=False), is_exact=False, defaults=PAPER_MODEL),
+        Search("paper-absolute", partial(_as_the_paper, absolute=True), is_exact=False, defaults=PAPER_MODEL),
+    )
+}
