@@ -1,15 +1,19 @@
 """Junctions and tree matching solve the full sets of equations they were reduced from."""
 
 import math
+from dataclasses import dataclass
 
+import numba
 import numpy as np
 import pytest
 from scipy.optimize import root
 
 from surefoot.pulmonary.kernels.junctions import junction
-from surefoot.pulmonary.kernels.matching import matching
+from surefoot.pulmonary.kernels.matching import Known, Side, Tree, matching
+from surefoot.pulmonary.kernels.records import Coefficients, Law, Mesh, Stencil
 
 F, THETA, DT, K1 = 2.6e5, 7e-4, 1.7e-4, 7.3
+LAW = Law(F, THETA, DT, K1, 0.0)
 RHO = 1.055
 END = (5e3, math.sqrt(math.pi) * 0.549)  # (df/dr0) r0'/ρ and sqrt(A0) at the ghost
 
@@ -44,32 +48,32 @@ def test_matching_solves_all_eight_equations() -> None:
     A_o, q_o, A_h, q_h = 1.06 * A0, 20.0, 1.061 * A0, 20.5
     h = coefficients(0.551, -0.02)
     Y, H = np.array([5e-3, 1e-6, 5e-3]), np.array([-40.0, -35.0])
-    known = np.array(
-        [
-            [
-                A_o + THETA * s * q_h,
-                s * q_o + THETA * flux(A_h, q_h, h) + 0.5 * DT * source(A_h, s * q_h, h),
-                A_h,
-                s * q_h,
-                *c,
-                A0,
-                *END,
-            ]
-            for s in (1.0, -1.0)
-        ]
-    )
-    guess = np.array([[A_o, q_o, A_o, q_o], [A_o, -q_o, A_o, -q_o]])
-    assert matching(known, H, Y, F, THETA, DT, K1, 0.0, guess) >= 0
+    sides = [
+        Known(
+            A_o + THETA * s * q_h,
+            s * q_o + THETA * flux(A_h, q_h, h) + 0.5 * DT * source(A_h, s * q_h, h),
+            A_h,
+            s * q_h,
+            Coefficients(*c),
+            A0,
+            *END,
+        )
+        for s in (1.0, -1.0)
+    ]
+    tree = Tree(*H, *Y)
+    iterations, artery, vein = matching(Side(A_o, q_o, A_o, q_o), Side(A_o, -q_o, A_o, -q_o), *sides, tree, LAW)
+    assert iterations >= 0
+    found = np.array([artery, vein])
 
     def residuals(x: np.ndarray) -> list[float]:
         (A1, q1, Ag, qg), (B1, s1, Bg, sg) = x.reshape(2, 4)
         out = []
-        for k, (a1, f1, ag, fg) in zip(known, ((A1, q1, Ag, qg), (B1, s1, Bg, sg)), strict=True):
-            out.append(a1 - k[0] + THETA * fg)
+        for k, (a1, f1, ag, fg) in zip(sides, ((A1, q1, Ag, qg), (B1, s1, Bg, sg)), strict=True):
+            out.append(a1 - k.A + THETA * fg)
             out.append(
                 (
                     f1
-                    - k[1]
+                    - k.q
                     + THETA * flux(ag, fg, c)
                     - 0.5 * DT * (source(ag, fg, c) - END[0] * (math.sqrt(ag) - END[1]) ** 2)
                 )
@@ -83,22 +87,37 @@ def test_matching_solves_all_eight_equations() -> None:
         out.append((0.5 * (sg - q_h) - H[1] - Y[1] * ha - Y[2] * hv) / 10.0)
         return out
 
-    assert np.sum(np.abs(residuals(guess.ravel()))) < 1e-7
-    oracle = root(residuals, guess.ravel(), tol=1e-13)
-    np.testing.assert_allclose(guess.ravel(), oracle.x, rtol=1e-6)
+    assert np.sum(np.abs(residuals(found.ravel()))) < 1e-7
+    oracle = root(residuals, found.ravel(), tol=1e-13)
+    np.testing.assert_allclose(found.ravel(), oracle.x, rtol=1e-6)
 
 
 def test_matching_reports_equations_without_a_root() -> None:
     A0 = math.pi * 0.5**2
     c = coefficients(0.5, 0.0)
-    known = np.array([[1e-3, 500.0, A0, 400.0, *c, A0, *END]] * 2)
-    guess = np.array([[A0, 10.0, A0, 10.0]] * 2)
-    assert matching(known, np.zeros(2), np.array([5e-3, 0.0, 5e-3]), F, THETA, DT, K1, 0.0, guess) < 0
+    known = Known(1e-3, 500.0, A0, 400.0, Coefficients(*c), A0, *END)
+    guess = Side(A0, 10.0, A0, 10.0)
+    assert matching(guess, guess, known, known, Tree(0.0, 0.0, 5e-3, 0.0, 5e-3), LAW)[0] < 0
 
 
-@pytest.fixture
-def fork() -> dict[str, np.ndarray]:
+@numba.njit
+def join(mesh: Mesh, law: Law, flow: Stencil) -> bool:
+    return junction(0, mesh, law, flow)
+
+
+@dataclass(frozen=True)
+class Fork:
     """A parent and two daughters of two cells each, in some transient state."""
+
+    mesh: Mesh
+    flow: Stencil
+
+    def join(self) -> bool:
+        """One step of their junction."""
+        return bool(join(self.mesh, LAW, self.flow))
+
+
+def make_fork() -> Fork:
     rng = np.random.default_rng(5)
     radii = (1.1, 0.8, 0.6)
     node = np.concatenate([np.tile(coefficients(r, -0.01)[:, None], 3) for r in radii], axis=1)
@@ -106,42 +125,52 @@ def fork() -> dict[str, np.ndarray]:
     q = np.repeat([60.0, 40.0, 20.0], 3) + rng.normal(size=9)
     A = A0 * (1.08 + 0.002 * rng.normal(size=9))
     A_half, q_half = A * 1.001, q + 0.3
-    return {
-        "first": np.array([0, 3, 6]),
-        "last": np.array([2, 5, 8]),
-        "A": A,
-        "q": q,
-        "A_half": A_half,
-        "q_half": q_half,
-        "R_half": np.array([flux(a, f, c) for a, f, c in zip(A_half, q_half, node.T, strict=True)]),
-        "S_half": np.array([source(a, f, c) for a, f, c in zip(A_half, q_half, node.T, strict=True)]),
-        "A0": A0,
-        "half": node,
-        "top_ghost": np.ascontiguousarray(node[:, ::3]),
-    }
+    ends, none = np.array([[2, 3, 6]]), np.zeros(0, dtype=np.int64)
+    mesh = Mesh(
+        first=np.array([0, 3, 6]),
+        last=np.array([2, 5, 8]),
+        A0=A0,
+        node=node,
+        half=node,
+        top_ghost=np.ascontiguousarray(node[:, ::3]),
+        branches=np.array([3]),
+        junctions=ends,
+        junction_ghosts=np.ascontiguousarray(node.T[ends]),
+        trees=none.reshape(0, 2),
+        inlet=0,
+        outlets=none,
+        blind=none,
+        outlet_area=np.zeros(0),
+        tree_ends=np.zeros((0, 2, 2)),
+    )
+    R_half, S_half = (
+        np.array([law(a, f, c) for a, f, c in zip(A_half, q_half, node.T, strict=True)]) for law in (flux, source)
+    )
+    return Fork(mesh, Stencil(A, q, R_half, S_half, A_half, q_half, R_half, S_half, A.copy(), q.copy()))
 
 
-def test_a_junction_conserves_flow_and_equals_pressures(fork: dict[str, np.ndarray]) -> None:
-    A_new, q_new = fork["A"].copy(), fork["q"].copy()
-    args = tuple(fork.values())
-    assert junction(np.array([0, 1, 2]), *args, K1, 0.0, THETA, DT, A_new, q_new)
+def test_a_junction_conserves_flow_and_equals_pressures() -> None:
+    fork = make_fork()
+    assert fork.join()
+    A_new, q_new = fork.flow.A_new, fork.flow.q_new
     assert q_new[2] == pytest.approx(q_new[3] + q_new[6], abs=1e-9)
-    p = [pressure(A_new[i], fork["A0"][i]) for i in (2, 3, 6)]
+    p = [pressure(A_new[i], fork.mesh.A0[i]) for i in (2, 3, 6)]
     assert p == pytest.approx([p[0]] * 3, abs=1e-6)
 
 
-def test_a_junction_conserves_volume_at_the_half_step(fork: dict[str, np.ndarray]) -> None:
-    A_new, q_new = fork["A"].copy(), fork["q"].copy()
-    junction(np.array([0, 1, 2]), *tuple(fork.values()), K1, 0.0, THETA, DT, A_new, q_new)
+def test_a_junction_conserves_volume_at_the_half_step() -> None:
+    fork = make_fork()
+    fork.join()
+    flow = fork.flow
     # continuity gives the ghost flow; its mean with the inner half point is the flow through the junction
     through = []
     for end, inner, sign in ((2, 1, 1.0), (3, 3, -1.0), (6, 6, -1.0)):
-        ghost = fork["q_half"][inner] - sign * (A_new[end] - fork["A"][end]) / THETA
-        through.append(0.5 * (ghost + fork["q_half"][inner]))
+        ghost = flow.q_half[inner] - sign * (flow.A_new[end] - flow.A[end]) / THETA
+        through.append(0.5 * (ghost + flow.q_half[inner]))
     assert through[0] == pytest.approx(through[1] + through[2], abs=1e-9)
 
 
-def test_a_junction_in_an_impossible_state_is_reported(fork: dict[str, np.ndarray]) -> None:
-    fork["A_half"] = fork["A_half"] * np.nan
-    A_new, q_new = fork["A"].copy(), fork["q"].copy()
-    assert not junction(np.array([0, 1, 2]), *tuple(fork.values()), K1, 0.0, THETA, DT, A_new, q_new)
+def test_a_junction_in_an_impossible_state_is_reported() -> None:
+    fork = make_fork()
+    fork.flow.A_half[:] = np.nan
+    assert not fork.join()

@@ -5,6 +5,7 @@ import pytest
 
 from surefoot.pulmonary.kernels.convolution import (
     B,
+    Past,
     W,
     block_spectrum,
     far_sums,
@@ -20,7 +21,7 @@ def test_the_small_transform_is_numpys() -> None:
     rng = np.random.default_rng(1)
     x = rng.normal(size=2 * B) + 1j * rng.normal(size=2 * B)
     re, im = x.real.copy(), x.imag.copy()
-    fft(re, im, *twiddles())
+    fft(re, im, twiddles())
     np.testing.assert_allclose(re + 1j * im, np.fft.fft(x), atol=1e-12)
 
 
@@ -31,12 +32,14 @@ def test_far_and_near_parts_add_up_to_the_direct_sum(step: int) -> None:
     kernels = rng.normal(size=(1, 3, steps))
     before, now = rng.normal(size=(2, steps)), rng.normal(size=(2, steps))
     tables = twiddles()
-    Z, work, acc, far = np.zeros((4, 2, 2, W)), np.empty((2, 2 * B)), np.empty((4, W)), np.empty((2, B))
+    past = Past(np.zeros((1, 4, 2, 2, W)), np.zeros((1, 2, B)), np.empty((2, 2 * B)), np.empty((4, W)))
     block = step // B
     for i in range(4):  # blocks of this beat that are done, else the previous beat's
         source = now if i < block else before
-        block_spectrum(source[0, i * B : (i + 1) * B], source[1, i * B : (i + 1) * B], *tables, work, Z[i])
-    far_sums(block, Z, kernel_spectra(kernels)[0], *tables, work, acc, far)
+        p = source[:, i * B : (i + 1) * B]
+        block_spectrum(p[0], p[1], tables, past.work, past.spectra[0, i])
+    far_sums(block, 0, kernel_spectra(kernels)[0], tables, past)
+    far = past.far[0]
     p = now[:, block * B : (block + 1) * B]
     near = near_sums(step % B, np.ascontiguousarray(p[0]), np.ascontiguousarray(p[1]), near_taps(kernels)[0])
 

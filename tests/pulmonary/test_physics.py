@@ -20,10 +20,10 @@ from surefoot.pulmonary import (
     Vessel,
     simulate,
 )
-from surefoot.pulmonary.kernels.beat import State
+from surefoot.pulmonary.kernels.records import State
 from surefoot.pulmonary.mesh import pressure_mmHg
 from surefoot.pulmonary.model import build_model, march_beat
-from surefoot.pulmonary.trees import admittance
+from surefoot.pulmonary.trees import Frequencies, admittance
 
 F_L, F_S, XI = NOMINAL
 Run = Callable[[str], Simulation]
@@ -222,9 +222,7 @@ def conductances() -> dict[str, float]:
                 settings.network.vessel(bed.artery).radius_bottom_cm,
                 F_S,
                 XI,
-                1.0,
-                0.70,
-                4096,
+                Frequencies(1.0, 0.70, 4096),
                 settings.tree,
                 settings.fluid,
             )[0, 0].real

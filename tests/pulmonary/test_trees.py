@@ -1,9 +1,12 @@
 """The structured trees: admittances, conductances, time kernels."""
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import numba
 import numpy as np
 import pytest
 
@@ -12,14 +15,19 @@ from surefoot.pulmonary import NOMINAL, Fluid, Settings, Tree, simulate
 from surefoot.pulmonary.arrays import DYN_PER_MMHG
 from surefoot.pulmonary.kernels.admittance import _decay, _turn
 from surefoot.pulmonary.model import tree_kernels
-from surefoot.pulmonary.trees import _radii, admittance, radius_ratios, time_kernels
+from surefoot.pulmonary.trees import Frequencies, _vessels, admittance, radius_ratios, time_kernels
 
 F_L, F_S, XI = NOMINAL
 ROOTS = {"RIA": 0.55, "RTA": 0.46, "LIA": 0.90, "LTA": 0.58}
 
 
+def called(part: Callable[[float], Any]) -> Callable[[float], Any]:
+    """A part of compiled functions, as one that Python can call."""
+    return numba.njit(lambda x: part(x))
+
+
 def nominal(root: float, scale: float = 1.0, steps: int = 4096) -> np.ndarray:
-    return admittance(root, F_S, XI, scale, 0.70, steps, Tree(), Fluid())
+    return admittance(root, F_S, XI, Frequencies(scale, 0.70, steps), Tree(), Fluid())
 
 
 @pytest.mark.parametrize("scale", [0.1, 1.0])
@@ -92,19 +100,19 @@ def plain_recursion(r: float, omega: float, xi: float, tree: Tree, fluid: Fluid)
 @pytest.mark.parametrize("asymmetry", [0.41, 1.0])
 def test_sharing_equal_vessels_gives_the_plain_recursion(k: int, asymmetry: float) -> None:
     tree, fluid = Tree(minimum_radius_cm=0.2, asymmetry=asymmetry), Fluid()
-    Y = admittance(0.90, F_S, 2.5, 1.0, 0.70, 256, tree, fluid)
+    Y = admittance(0.90, F_S, 2.5, Frequencies(1.0, 0.70, 256), tree, fluid)
     expected = plain_recursion(0.90, 2 * math.pi * k / 0.70, 2.5, tree, fluid)
     found = np.array([Y[0, k], Y[1, k], Y[2, k]])
     np.testing.assert_allclose(found, expected[[0, 0, 1], [0, 1, 1]], rtol=1e-11)
 
 
 def test_a_root_thinner_than_the_minimum_is_one_artery_and_one_vein() -> None:
-    assert _radii(0.004, 2.76, Tree()).last_n.tolist() == [0]
+    assert _vessels(0.004, 2.76, Tree()).last_n.tolist() == [0]
 
 
 @pytest.mark.parametrize(("root", "count"), [(0.55, 1582029), (0.46, 946573), (0.90, 6389753), (0.58, 1892809)])
 def test_the_number_of_vessels_per_side_is_the_tabulated_one(root: float, count: int) -> None:
-    radius = _radii(root, XI, Tree()).radius_cm
+    radius = _vessels(root, XI, Tree()).radius
     numbers = np.zeros(radius.shape)
     for m in range(radius.shape[0] - 1, -1, -1):
         for n in range(radius.shape[1] - 1, -1, -1):
@@ -132,23 +140,23 @@ def test_the_trees_are_not_computed_again_when_only_f_l_changes() -> None:
 
 
 def test_the_older_length_law_of_arterioles_raises_the_resistance() -> None:
-    older = admittance(0.55, F_S, XI, 1.0, 0.70, 256, replace(Tree(), short_arterioles=True), Fluid())
+    older = admittance(0.55, F_S, XI, Frequencies(1.0, 0.70, 256), replace(Tree(), short_arterioles=True), Fluid())
     assert older[0, 0].real < nominal(0.55)[0, 0].real
 
 
 def test_a_tree_that_hardly_shrinks_is_refused_instead_of_filling_the_memory() -> None:
     with pytest.raises(InvalidInputError, match="generations"):
-        _radii(0.9, 60.0, Tree(asymmetry=1.0, minimum_radius_cm=1e-16))
+        _vessels(0.9, 60.0, Tree(asymmetry=1.0, minimum_radius_cm=1e-16))
 
 
 def test_the_written_out_exponential_is_accurate_over_its_range() -> None:
     y = np.linspace(0.0, 40.0, 4001)
-    found = np.array([_decay(v) for v in y])
+    found = np.array(list(map(called(_decay), y)))
     assert np.max(np.abs(found / np.exp(-y) - 1.0)) < 2e-13
 
 
 def test_the_written_out_cosine_and_sine_are_accurate_over_their_range() -> None:
     x = np.concatenate([np.linspace(0.0, 10.0, 2001), np.linspace(1e3, 1e4, 2001)])
-    c, s = np.array([_turn(v) for v in x]).T
+    c, s = np.array(list(map(called(_turn), x))).T
     assert np.max(np.abs(c - np.cos(x)) / (1e-15 + 1e-16 * x)) < 5.0
     assert np.max(np.abs(s - np.sin(x)) / (1e-15 + 1e-16 * x)) < 5.0

@@ -20,6 +20,8 @@ R = TypeVar("R")
 # Sums may be reordered and multiply-adds fused (this is what lets them use vector instructions). The flags
 # that let the compiler assume "no NaN, no infinity" stay off: the failure tests rely on NaN comparing false.
 FAST = {"reassoc", "contract", "arcp", "nsz"}
+# nogil: simulations in several threads of one process run at once
+OPTIONS: dict[str, Any] = {"nogil": True, "fastmath": FAST, "error_model": "numpy"}
 
 
 def _digest() -> str:
@@ -31,9 +33,9 @@ def _digest() -> str:
 SOURCES = _digest()
 
 
-def _compile(function: Callable[P, R], **options: Any) -> Callable[P, R]:
-    # nogil: simulations in several threads of one process run at once
-    compiled = numba.njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy", **options)(function)
+def njit(function: Callable[P, R]) -> Callable[P, R]:
+    """Compile on the first call; later processes load the result from the cache beside the source."""
+    compiled = numba.njit(cache=True, **OPTIONS)(function)
     # Numba's cache notices a change of the file a function stands in, not of files it calls into or takes
     # constants from: a stale mixture of both would compute nonsense. So the stamp covers all kernels. There
     # is no public way to say so; if a later Numba keeps its stamp elsewhere, the test of this fails.
@@ -43,11 +45,12 @@ def _compile(function: Callable[P, R], **options: Any) -> Callable[P, R]:
     return cast(Callable[P, R], compiled)
 
 
-def njit(function: Callable[P, R]) -> Callable[P, R]:
-    """Compile on the first call; later processes load the result from the cache beside the source."""
-    return _compile(function)
-
-
 def inlined(function: Callable[P, R]) -> Callable[P, R]:
-    """As njit, for small functions of inner loops: a call left standing would keep the loop scalar."""
-    return _compile(function, forceinline=True)
+    """A part of compiled functions, copied to where it is called; Python cannot call it.
+
+    A call left standing would keep an inner loop scalar. A part that takes records of arrays has one exit: at several,
+    Numba counts a reference to every array of every record, which takes longer than the arithmetic.
+    """
+    # without wrappers, which would take half of the time of compilation
+    part = numba.njit(forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, **OPTIONS)(function)
+    return cast(Callable[P, R], part)

@@ -8,7 +8,7 @@ import numpy as np
 
 from surefoot.pulmonary.arrays import DYN_PER_MMHG, Floats
 from surefoot.pulmonary.geometry import Vessel
-from surefoot.pulmonary.kernels.beat import Law, Mesh, State
+from surefoot.pulmonary.kernels.records import Law, Mesh, State
 from surefoot.pulmonary.settings import Settings
 
 
@@ -54,15 +54,17 @@ def mesh_of(settings: Settings, f_L: float) -> Mesh:
     nodes = np.concatenate(node, axis=1)
     A0 = -nodes[1] / f_over_rho
     index = {name: i for i, name in enumerate(network.names)}
-    widest = max((len(j.daughters) for j in network.junctions), default=1)
-    junctions = np.full((len(network.junctions), 1 + widest), -1, dtype=np.int64)
-    for row, junction in zip(junctions, network.junctions, strict=True):
-        members = [index[name] for name in (junction.parent, *junction.daughters)]
-        row[: len(members)] = members
+    halves, tops = np.concatenate(half, axis=1), np.concatenate(ghost, axis=1)
+    branches = np.array([1 + len(j.daughters) for j in network.junctions], dtype=np.int64)
+    junctions = np.zeros((len(branches), max(branches, default=0)), dtype=np.int64)
+    junction_ghosts = np.zeros((*junctions.shape, 4))
+    for j, (n, junction) in enumerate(zip(branches, network.junctions, strict=True)):
+        end, daughters = last[index[junction.parent]], [index[name] for name in junction.daughters]
+        junctions[j, :n] = end, *first[daughters]
+        junction_ghosts[j, :n] = halves[:, end], *tops[:, daughters].T
     outlets = np.array([index[name] for name in network.outlets], dtype=np.int64)
     P = settings.left_atrial_pressure_mmHg * DYN_PER_MMHG
     trees = np.array([(index[b.artery], index[b.vein]) for b in network.beds], dtype=np.int64).reshape(-1, 2)
-    halves = np.concatenate(half, axis=1)
     ghosts = halves[:, last[trees]]  # (4, trees, 2)
     slope_over_rho = ghosts[2] / (2.0 * math.sqrt(math.pi) * f)  # r0'/ρ, from e
     root_A0 = ghosts[0] / f_over_rho  # from a
@@ -72,8 +74,10 @@ def mesh_of(settings: Settings, f_L: float) -> Mesh:
         A0=A0,
         node=nodes,
         half=halves,
-        top_ghost=np.concatenate(ghost, axis=1),
+        top_ghost=tops,
+        branches=branches,
         junctions=junctions,
+        junction_ghosts=junction_ghosts,
         trees=trees,
         inlet=index[network.inlet],
         outlets=outlets,

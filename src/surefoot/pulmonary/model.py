@@ -8,11 +8,12 @@ import numpy as np
 
 from surefoot.pulmonary.arrays import DYN_PER_MMHG, Floats, Ints
 from surefoot.pulmonary.checks import positive, require
-from surefoot.pulmonary.kernels.beat import OK, Law, Mesh, State, TreeKernels, run_beat
+from surefoot.pulmonary.kernels.beat import OK, run_beat
 from surefoot.pulmonary.kernels.convolution import kernel_spectra, near_taps, twiddles
+from surefoot.pulmonary.kernels.records import Law, Mesh, Samples, State, TreeKernels
 from surefoot.pulmonary.mesh import initial_state, law_of, mesh_of, pressure_mmHg
 from surefoot.pulmonary.settings import SAMPLES_PER_BEAT, Settings
-from surefoot.pulmonary.trees import admittance, time_kernels
+from surefoot.pulmonary.trees import Frequencies, admittance, time_kernels
 
 
 @dataclass(frozen=True)
@@ -53,11 +54,11 @@ class BeatResult:
 def tree_kernels(settings: Settings, f_S: float, xi: float) -> Floats:
     """(trees, 3, steps) y11, y12 = y21, y22 of every bed, cm³/s per dyn/cm² per s."""
     period, steps = settings.inflow.period_s, settings.grid.steps_per_beat
+    frequencies = Frequencies(settings.variant.omega_scale, period, steps)
     kernels = np.zeros((len(settings.network.beds), 3, steps))
     for row, bed in zip(kernels, settings.network.beds, strict=True):
         root = settings.network.vessel(bed.artery).radius_bottom_cm
-        scale = settings.variant.omega_scale
-        row[:] = time_kernels(admittance(root, f_S, xi, scale, period, steps, settings.tree, settings.fluid), period)
+        row[:] = time_kernels(admittance(root, f_S, xi, frequencies, settings.tree, settings.fluid), period)
     return kernels
 
 
@@ -83,7 +84,7 @@ def build_model(f_L: float, f_S: float, xi: float, settings: Settings, *, all_no
         settings=settings,
         mesh=mesh,
         law=law,
-        kernels=TreeKernels(np.ascontiguousarray(y[..., 0]), near_taps(y), kernel_spectra(y), *twiddles()),
+        kernels=TreeKernels(np.ascontiguousarray(y[..., 0]), near_taps(y), kernel_spectra(y), twiddles()),
         inflow_ml_s=np.append(inflow, inflow[0]),
         probes=np.arange(mesh.A0.size, dtype=np.int64) if all_nodes else middles,
         mid_rows=middles if all_nodes else np.arange(middles.size, dtype=np.int64),
@@ -94,9 +95,7 @@ def march_beat(model: Model, state: State, *, convolve: bool) -> BeatResult:
     """One beat from a state; convolve is False in the very first beat, which has no history."""
     end = State(*(array.copy() for array in state))
     shape = (model.probes.size, SAMPLES_PER_BEAT)
-    area, flow = np.ones(shape), np.zeros(shape)
-    status, slot, step = run_beat(
-        model.mesh, model.law, model.kernels, model.inflow_ml_s, end, convolve, model.probes, area, flow
-    )
-    pressure = pressure_mmHg(area, model.mesh.A0[model.probes][:, None], model.law.f)
-    return BeatResult(int(status), int(slot), int(step), end, pressure, flow)
+    samples = Samples(model.probes, np.ones(shape), np.zeros(shape))
+    status, slot, step = run_beat(model.mesh, model.law, model.kernels, model.inflow_ml_s, end, convolve, samples)
+    pressure = pressure_mmHg(samples.A, model.mesh.A0[model.probes][:, None], model.law.f)
+    return BeatResult(int(status), int(slot), int(step), end, pressure, samples.q)

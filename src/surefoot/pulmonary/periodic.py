@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from surefoot.pulmonary.arrays import DYN_PER_MMHG, Floats
-from surefoot.pulmonary.kernels.beat import State
+from surefoot.pulmonary.kernels.records import State
 from surefoot.pulmonary.model import BeatResult, Model, march_beat
 
 MEMORY = 6  # pairs kept

@@ -1,5 +1,7 @@
 """The public door: one parameter vector in, one Simulation out, or a SimulationFailure that says why."""
 
+from typing import TypedDict, Unpack
+
 import numpy as np
 
 from surefoot.pulmonary.failures import FailureKind, SimulationFailure
@@ -24,6 +26,13 @@ _KINDS = {
     NOT_FINITE: (FailureKind.NOT_FINITE, "a value was not finite", "lower the inflow; stiffen the vessels"),
     COLLAPSED: (FailureKind.COLLAPSED, "the area fell to zero", "lower the inflow; stiffen the vessels"),
 }
+
+
+class Constants(TypedDict, total=False):
+    """Of the variant, to be changed alone; see `Settings.with_variant`."""
+
+    wall_factor: float | None
+    omega_scale: float | None
 
 
 def _failure(model: Model, cycle: Cycle) -> SimulationFailure:
@@ -72,20 +81,19 @@ def simulate(
     variant: str | Variant | None = None,
     settings: Settings | None = None,
     all_nodes: bool = False,
-    wall_factor: float | None = None,
-    omega_scale: float | None = None,
     on_beat: OnBeat | None = None,
+    **constants: Unpack[Constants],
 ) -> Simulation:
     """Simulate the pulmonary circulation and return the last beat.
 
     f_L, f_S: stiffness of large and small vessels (dyn/cm²); xi: radius exponent of the trees [NH18, Eq. 7].
     variant: "published" (default) or "original", or a Variant; None takes that of the settings.
-    wall_factor, omega_scale: change one constant of the variant.
     on_beat: called with (beats done, change in mmHg) after every beat.
+    constants: wall_factor, omega_scale: change one constant of the variant.
 
     Raises SimulationFailure if there is no result, InvalidInputError if the question makes no sense.
     """
-    chosen = (settings or Settings()).with_variant(variant, wall_factor=wall_factor, omega_scale=omega_scale)
+    chosen = (settings or Settings()).with_variant(variant, **constants)
     model = build_model(f_L, f_S, xi, chosen, all_nodes=all_nodes)
     beats = chosen.variant.beats
     cycle = until_periodic(model, on_beat) if beats is None else fixed_beats(model, beats, on_beat)

@@ -11,21 +11,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from surefoot.pulmonary.arrays import Floats, Ints
+from surefoot.pulmonary.arrays import Floats
 from surefoot.pulmonary.checks import require
-from surefoot.pulmonary.kernels.admittance import C, tree_admittance, tree_conductance
+from surefoot.pulmonary.kernels.admittance import C, Vessels, tree_admittance, tree_conductance
 from surefoot.pulmonary.settings import Fluid, Tree
 
 MAX_STEPS = 2000  # along one chain of daughters; the paper's box needs 67
 
 
-class _Radii(NamedTuple):
-    """Tables over (m, n) of the distinct vessels of one tree."""
+class Frequencies(NamedTuple):
+    """ω = scale 2πk/T, k = 0 .. steps/2."""
 
-    radius_cm: Floats
-    artery_length_cm: Floats
-    vein_length_cm: Floats
-    last_n: Ints  # (M+1,) last n needed in each row
+    scale: float
+    period_s: float
+    steps: int
 
 
 def radius_ratios(xi: float, asymmetry: float) -> tuple[float, float]:
@@ -34,7 +33,8 @@ def radius_ratios(xi: float, asymmetry: float) -> tuple[float, float]:
     return alpha, alpha * math.sqrt(asymmetry)
 
 
-def _radii(root_radius_cm: float, xi: float, tree: Tree) -> _Radii:
+def _vessels(root_radius_cm: float, xi: float, tree: Tree) -> Vessels:
+    """With their lengths."""
     alpha, beta = radius_ratios(xi, tree.asymmetry)
     span = math.log(root_radius_cm / tree.minimum_radius_cm)
     longest = span / -math.log(alpha) if alpha < 1.0 else math.inf
@@ -55,20 +55,8 @@ def _radii(root_radius_cm: float, xi: float, tree: Tree) -> _Radii:
     artery = tree.artery_length_factor * radius**tree.artery_length_exponent
     if tree.short_arterioles:
         artery = np.where(radius < tree.minimum_radius_cm, 1.88 * radius**0.47, artery)
-    return _Radii(radius, artery, tree.vein_length_factor * radius**tree.vein_length_exponent, last_n)
-
-
-def _conductance(radii: _Radii, tree: Tree, fluid: Fluid) -> float:
-    return float(
-        tree_conductance(
-            radii.radius_cm,
-            radii.artery_length_cm,
-            radii.vein_length_cm,
-            radii.last_n,
-            fluid.viscosity_g_cm_s,
-            tree.minimum_radius_cm,
-        )
-    )
+    vein = tree.vein_length_factor * radius**tree.vein_length_exponent
+    return Vessels(radius, artery, vein, last_n, tree.minimum_radius_cm)
 
 
 def conductance(root_radius_cm: float, xi: float, tree: Tree, fluid: Fluid) -> float:
@@ -76,38 +64,23 @@ def conductance(root_radius_cm: float, xi: float, tree: Tree, fluid: Fluid) -> f
 
     It steps where a vessel crosses the minimum radius: the number of vessels is whole, ξ is not.
     """
-    return _conductance(_radii(root_radius_cm, xi, tree), tree, fluid)
+    return float(tree_conductance(_vessels(root_radius_cm, xi, tree), fluid.viscosity_g_cm_s))
 
 
 @lru_cache(maxsize=64)
 def admittance(
-    root_radius_cm: float,
-    f_S: float,
-    xi: float,
-    omega_scale: float,
-    period_s: float,
-    steps: int,
-    tree: Tree,
-    fluid: Fluid,
+    root_radius_cm: float, f_S: float, xi: float, frequencies: Frequencies, tree: Tree, fluid: Fluid
 ) -> np.ndarray[tuple[int, int], np.dtype[np.complex128]]:
-    """(3, steps/2 + 1) Y11, Y12 = Y21, Y22 at ω = omega_scale 2πk/T; cm³/s per dyn/cm²; read-only."""
-    radii = _radii(root_radius_cm, xi, tree)
+    """(3, steps/2 + 1) Y11, Y12 = Y21, Y22 at the frequencies; cm³/s per dyn/cm²; read-only."""
+    lengths = _vessels(root_radius_cm, xi, tree)
     rho = fluid.density_g_cm3
     c0 = math.sqrt(2.0 * f_S / (3.0 * rho))  # sqrt(A/(Cρ)) with C = 3A/(2 f_S)
-    K = steps // 2
+    K = frequencies.steps // 2
     k = np.arange(1, math.ceil(K / C) * C + 1, dtype=np.float64)
-    parts = tree_admittance(
-        omega_scale * 2.0 * math.pi / period_s * k,
-        radii.radius_cm,
-        radii.artery_length_cm / c0,
-        radii.vein_length_cm / c0,
-        radii.last_n,
-        c0,
-        rho,
-        fluid.kinematic_viscosity_cm2_s,
-        tree.minimum_radius_cm,
-    )[:, :K]
-    G = _conductance(radii, tree, fluid)
+    omega = frequencies.scale * 2.0 * math.pi / frequencies.period_s * k
+    delays = lengths._replace(artery=lengths.artery / c0, vein=lengths.vein / c0)
+    parts = tree_admittance(omega, delays, c0, rho, fluid.kinematic_viscosity_cm2_s)[:, :K]
+    G = float(tree_conductance(lengths, fluid.viscosity_g_cm_s))
     Y = np.empty((3, K + 1), dtype=np.complex128)
     Y[:, 0] = G, -G, G
     Y[:, 1:] = parts[0::2] + 1j * parts[1::2]

@@ -19,6 +19,7 @@ instructions.
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -211,22 +212,20 @@ def _internal(g0: float, tau_a: float, tau_v: float, omega: Floats, scratch: Flo
         scratch[(_CUR + 5) * C + i] = vi - (ur * qi + ui * qr)
 
 
-@njit
-def tree_admittance(
-    omega: Floats,
-    radius: Floats,
-    tau_a: Floats,
-    tau_v: Floats,
-    last_n: Ints,
-    c0: float,
-    rho: float,
-    nu: float,
-    r_min: float,
-) -> Floats:
-    """(6, K): re and im of Y11, Y12 = Y21, Y22 of the root at K = (multiple of C) positive frequencies.
+class Vessels(NamedTuple):
+    """The distinct vessels of one tree: (M+1, N+1) tables over (m, n)."""
 
-    radius, tau_a, tau_v are (M+1, N+1) tables over (m, n); row m is needed for n = 0 .. last_n[m].
-    """
+    radius: Floats  # cm
+    artery: Floats  # length in cm, or delay τ in s
+    vein: Floats
+    last_n: Ints  # (M+1,) row m is needed for n = 0 .. last_n[m]
+    r_min: float  # cm; a thinner vessel has no daughters
+
+
+@njit
+def tree_admittance(omega: Floats, delays: Vessels, c0: float, rho: float, nu: float) -> Floats:
+    """(6, K): re and im of Y11, Y12 = Y21, Y22 of the root at K = (multiple of C) positive frequencies."""
+    radius, tau_a, tau_v, last_n, r_min = delays
     K = omega.size
     M = last_n.size - 1
     out = np.empty((6, K))
@@ -257,10 +256,9 @@ def tree_admittance(
 
 
 @njit
-def tree_conductance(
-    radius: Floats, length_a: Floats, length_v: Floats, last_n: Ints, mu: float, r_min: float
-) -> float:
+def tree_conductance(lengths: Vessels, mu: float) -> float:
     """Y11(0) = -Y12(0) = Y22(0): Poiseuille tubes in series and parallel."""
+    radius, length_a, length_v, last_n, r_min = lengths
     below = np.zeros(np.max(last_n) + 1)
     current = 0.0
     for m in range(last_n.size - 1, -1, -1):

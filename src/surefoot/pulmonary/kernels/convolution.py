@@ -19,23 +19,34 @@ pressures travel as one complex signal. Spectra are stored as separate real and 
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
-from surefoot.pulmonary.arrays import Floats, Ints
+from surefoot.pulmonary.arrays import Floats
 from surefoot.pulmonary.jit import njit
+from surefoot.pulmonary.kernels.records import Transform
 
 B = 128  # steps per block; 64 is 7 % slower, 32 more so
 W = 136  # bins per spectrum, B + 1 rounded up to whole vectors
 
 
-def twiddles() -> tuple[Floats, Floats, Ints]:
-    """cos, -sin of 2πk/2B and the bit reversal of a transform of length 2B."""
+class Past(NamedTuple):
+    """What the block convolution keeps while a beat runs."""
+
+    spectra: Floats  # (trees, D, 2, 2, W) of the last D blocks, (side, re/im); block i of the beat in row i
+    far: Floats  # (trees, 2, B) far part of H for the steps of the current block
+    work: Floats  # (2, 2B) re and im of a signal
+    sums: Floats  # (4, W)
+
+
+def twiddles() -> Transform:
+    """The tables of a transform of length 2B."""
     size = 2 * B
     angle = 2.0 * math.pi * np.arange(B) / size
     bits = size.bit_length() - 1
     reverse = np.array([int(f"{i:0{bits}b}"[::-1], 2) for i in range(size)], dtype=np.int64)
-    return np.cos(angle), -np.sin(angle), reverse
+    return Transform(np.cos(angle), -np.sin(angle), reverse)
 
 
 def kernel_spectra(kernels: Floats) -> Floats:
@@ -56,8 +67,9 @@ def near_taps(kernels: Floats) -> Floats:
 
 
 @njit
-def fft(re: Floats, im: Floats, cos: Floats, sin: Floats, reverse: Ints) -> None:
+def fft(re: Floats, im: Floats, transform: Transform) -> None:
     """In-place complex transform of length 2B, decimation in time."""
+    cos, sin, reverse = transform
     size = re.size
     for i in range(size):
         j = reverse[i]
@@ -79,15 +91,13 @@ def fft(re: Floats, im: Floats, cos: Floats, sin: Floats, reverse: Ints) -> None
 
 
 @njit
-def block_spectrum(
-    p_a: Floats, p_v: Floats, cos: Floats, sin: Floats, reverse: Ints, work: Floats, out: Floats
-) -> None:
+def block_spectrum(p_a: Floats, p_v: Floats, transform: Transform, work: Floats, out: Floats) -> None:
     """out (2, 2, W) = spectra (side, re/im) of one zero-padded block of both pressures."""
     re, im = work[0], work[1]
     for i in range(B):
         re[i], im[i] = p_a[i], p_v[i]
         re[B + i], im[B + i] = 0.0, 0.0
-    fft(re, im, cos, sin, reverse)
+    fft(re, im, transform)
     for k in range(B + 1):
         j = (2 * B - k) % (2 * B)
         out[0, 0, k], out[0, 1, k] = 0.5 * (re[k] + re[j]), 0.5 * (im[k] - im[j])
@@ -104,22 +114,12 @@ def _add_product(Zr: Floats, Zi: Floats, Gr: Floats, Gi: Floats, acc_r: Floats, 
 
 
 @njit
-def far_sums(
-    b: int,
-    Z: Floats,
-    G: Floats,
-    cos: Floats,
-    sin: Floats,
-    reverse: Ints,
-    work: Floats,
-    acc: Floats,
-    out: Floats,
-) -> None:
-    """out (2, B) = far part of H for the B steps of block b, one tree.
+def far_sums(b: int, tree: int, G: Floats, transform: Transform, past: Past) -> None:
+    """The far part of H of one tree for the B steps of block b, into past.far; G (3, 2, D, W): its kernels' spectra.
 
-    Z (D, 2, 2, W): spectra of the last D blocks, block i of the beat in row i (rows >= b are the previous
-    beat's).
+    Rows >= b of past.spectra are the previous beat's.
     """
+    Z, acc, out = past.spectra[tree], past.sums, past.far[tree]
     blocks = Z.shape[0]
     acc[:] = 0.0
     for d in range(1, blocks + 1):
@@ -128,12 +128,12 @@ def far_sums(
         _add_product(z[1, 0], z[1, 1], G[1, 0, d - 1], G[1, 1, d - 1], acc[0], acc[1])
         _add_product(z[0, 0], z[0, 1], G[1, 0, d - 1], G[1, 1, d - 1], acc[2], acc[3])
         _add_product(z[1, 0], z[1, 1], G[2, 0, d - 1], G[2, 1, d - 1], acc[2], acc[3])
-    re, im = work[0], work[1]
+    re, im = past.work[0], past.work[1]
     for k in range(B + 1):  # spectrum of H_a + i H_v, real and imaginary swapped: the forward transform inverts
         im[k], re[k] = acc[0, k] - acc[3, k], acc[1, k] + acc[2, k]
     for k in range(1, B):
         im[2 * B - k], re[2 * B - k] = acc[0, k] + acc[3, k], acc[2, k] - acc[1, k]
-    fft(re, im, cos, sin, reverse)
+    fft(re, im, transform)
     for i in range(B):
         out[0, i], out[1, i] = im[B + i], re[B + i]
 

@@ -12,8 +12,10 @@ them:
             Σ σ[q_o + σθ R_h + dt/2 S_h] - Σ [θ R(A_g, q_g) - σ dt/2 S(A_g, q_g)] = 0, solved by Newton.
 """
 
-from surefoot.pulmonary.arrays import Floats, Ints
-from surefoot.pulmonary.jit import njit
+from typing import NamedTuple
+
+from surefoot.pulmonary.jit import inlined
+from surefoot.pulmonary.kernels.records import Coefficients, Law, Mesh, Stencil
 from surefoot.pulmonary.kernels.tubes import flux, flux_slopes, source, source_slopes
 
 MAX_ITERATIONS = 40  # as the 2014 program
@@ -21,89 +23,106 @@ TOLERANCE = 1e-12  # in units of 10 ml/s, the flow scale of the 2014 program
 FLOW_SCALE = 10.0
 
 
-@njit
-def junction(
-    vessels: Ints,
-    first: Ints,
-    last: Ints,
-    A: Floats,
-    q: Floats,
-    A_half: Floats,
-    q_half: Floats,
-    R_half: Floats,
-    S_half: Floats,
-    A0: Floats,
-    half: Floats,
-    top_ghost: Floats,
-    k1: float,
-    k2: float,
-    theta: float,
-    dt: float,
-    A_new: Floats,
-    q_new: Floats,
-) -> bool:
-    """Write the new nodes of one junction; vessels = (parent, daughters, -1 ...). False: no root found."""
-    stretched = 0.0
-    unstressed = 0.0
-    constant = 0.0
-    old = 0.0
-    for j in range(vessels.size):
-        v = vessels[j]
-        if v < 0:
-            break
-        sign = 1.0 if j == 0 else -1.0
-        end = last[v] if j == 0 else first[v]
-        inner = end - 1 if j == 0 else end
-        stretched += A[end] + 2.0 * sign * theta * q_half[inner]
-        unstressed += A0[end]
-        constant += sign * q[end] + theta * R_half[inner] + sign * 0.5 * dt * S_half[inner]
-        old += A[end]
-    s_new = stretched / unstressed
-    s_mid = 0.5 * (s_new + old / unstressed)
-    converged = False
-    for _ in range(MAX_ITERATIONS):
-        residual = constant
-        slope = 0.0
-        for j in range(vessels.size):
-            v = vessels[j]
-            if v < 0:
-                break
-            sign = 1.0 if j == 0 else -1.0
-            end = last[v] if j == 0 else first[v]
-            inner = end - 1 if j == 0 else end
-            c = half[:, end] if j == 0 else top_ghost[:, v]
-            A_g = 2.0 * s_mid * A0[end] - A_half[inner]
-            q_g = q_half[inner] + sign * (A[end] - s_new * A0[end]) / theta
-            residual -= theta * flux(A_g, q_g, c[0], c[1]) - sign * 0.5 * dt * source(A_g, q_g, c[2], c[3], k1, k2)
-            R_A, _R_q = flux_slopes(A_g, q_g, c[0])
-            S_A, _S_q = source_slopes(A_g, q_g, c[2], k1, k2)
-            slope -= 2.0 * A0[end] * (theta * R_A - sign * 0.5 * dt * S_A)
-        if abs(residual) <= TOLERANCE * FLOW_SCALE:
-            converged = True
-            break
-        update = residual / slope
-        s_mid -= update
-        if abs(update) <= TOLERANCE:
-            converged = True
-            break
-        if not abs(update) < 1e300:  # NaN or infinite: no later iteration can mend it
-            break
-    if not (converged and s_new > 0.0):
-        return False
-    for j in range(vessels.size):
-        v = vessels[j]
-        if v < 0:
-            break
-        sign = 1.0 if j == 0 else -1.0
-        end = last[v] if j == 0 else first[v]
-        inner = end - 1 if j == 0 else end
-        c = half[:, end] if j == 0 else top_ghost[:, v]
-        A_g = 2.0 * s_mid * A0[end] - A_half[inner]
-        q_g = q_half[inner] + sign * (A[end] - s_new * A0[end]) / theta
-        A_new[end] = s_new * A0[end]
-        q_new[end] = (
-            q[end]
-            + sign * theta * (R_half[inner] - flux(A_g, q_g, c[0], c[1]))
-            + 0.5 * dt * (S_half[inner] + source(A_g, q_g, c[2], c[3], k1, k2))
+class Branch(NamedTuple):
+    """One vessel at its junction."""
+
+    sign: float  # σ
+    slot: int  # of the node at the junction
+    inner: int  # slot of the inner half point
+    A0: float
+    ghost: Coefficients
+
+
+class Stretch(NamedTuple):
+    """A/A0, the same in all branches, and what Newton's equation needs beside it."""
+
+    new: float  # s1
+    mid: float  # s½
+    constant: float  # the part of the equation that does not depend on s½
+
+
+@inlined
+def _branch(j: int, k: int, mesh: Mesh) -> Branch:
+    """Branch k of junction j, the parent being k = 0."""
+    i, c = mesh.junctions[j, k], mesh.junction_ghosts[j, k]
+    A0, ghost = mesh.A0[i], Coefficients(c[0], c[1], c[2], c[3])
+    return Branch(1.0, i, i - 1, A0, ghost) if k == 0 else Branch(-1.0, i, i, A0, ghost)
+
+
+@inlined
+def _ghost(branch: Branch, s: Stretch, theta: float, flow: Stencil) -> tuple[float, float]:
+    """(A_g, q_g)."""
+    A_g = 2.0 * s.mid * branch.A0 - flow.A_half[branch.inner]
+    q_g = flow.q_half[branch.inner] + branch.sign * (flow.A[branch.slot] - s.new * branch.A0) / theta
+    return A_g, q_g
+
+
+@inlined
+def _first_stretch(j: int, mesh: Mesh, law: Law, flow: Stencil) -> Stretch:
+    """s1, which is final, and a first guess of s½."""
+    stretched, unstressed, constant, old = 0.0, 0.0, 0.0, 0.0
+    for k in range(mesh.branches[j]):
+        branch = _branch(j, k, mesh)
+        sign, i, inner = branch.sign, branch.slot, branch.inner
+        stretched += flow.A[i] + 2.0 * sign * law.theta * flow.q_half[inner]
+        unstressed += branch.A0
+        constant += sign * flow.q[i] + law.theta * flow.R_half[inner] + sign * 0.5 * law.dt * flow.S_half[inner]
+        old += flow.A[i]
+    new = stretched / unstressed
+    return Stretch(new, 0.5 * (new + old / unstressed), constant)
+
+
+@inlined
+def _surplus(j: int, s: Stretch, mesh: Mesh, law: Law, flow: Stencil) -> tuple[float, float]:
+    """Σ σ q1, which shall be zero, and its slope in s½."""
+    surplus, slope = s.constant, 0.0
+    for k in range(mesh.branches[j]):
+        branch = _branch(j, k, mesh)
+        sign, c = branch.sign, branch.ghost
+        A_g, q_g = _ghost(branch, s, law.theta, flow)
+        S = source(A_g, q_g, c.e, c.d, law.k1, law.k2)
+        surplus -= law.theta * flux(A_g, q_g, c.a, c.b) - sign * 0.5 * law.dt * S
+        R_A, _R_q = flux_slopes(A_g, q_g, c.a)
+        S_A, _S_q = source_slopes(A_g, q_g, c.e, law.k1, law.k2)
+        slope -= 2.0 * branch.A0 * (law.theta * R_A - sign * 0.5 * law.dt * S_A)
+    return surplus, slope
+
+
+@inlined
+def _write(j: int, s: Stretch, mesh: Mesh, law: Law, flow: Stencil) -> None:
+    """The new nodes."""
+    for k in range(mesh.branches[j]):
+        branch = _branch(j, k, mesh)
+        sign, i, inner, c = branch.sign, branch.slot, branch.inner, branch.ghost
+        A_g, q_g = _ghost(branch, s, law.theta, flow)
+        S = source(A_g, q_g, c.e, c.d, law.k1, law.k2)
+        flow.A_new[i] = s.new * branch.A0
+        flow.q_new[i] = (
+            flow.q[i]
+            + sign * law.theta * (flow.R_half[inner] - flux(A_g, q_g, c.a, c.b))
+            + 0.5 * law.dt * (flow.S_half[inner] + S)
         )
-    return True
+
+
+@inlined
+def _solve(j: int, s: Stretch, mesh: Mesh, law: Law, flow: Stencil) -> tuple[bool, Stretch]:
+    """Newton's method for s½; False where it finds no root."""
+    converged, update, iteration = False, 0.0, 0
+    # an update that is NaN or infinite is the last: no later iteration can mend it
+    while iteration < MAX_ITERATIONS and not converged and abs(update) < 1e300:
+        surplus, slope = _surplus(j, s, mesh, law, flow)
+        converged = abs(surplus) <= TOLERANCE * FLOW_SCALE
+        if not converged:
+            update = surplus / slope
+            s = Stretch(s.new, s.mid - update, s.constant)
+            converged = abs(update) <= TOLERANCE
+        iteration += 1
+    return converged, s
+
+
+@inlined
+def junction(j: int, mesh: Mesh, law: Law, flow: Stencil) -> bool:
+    """Write the new nodes of junction j. False: no root found, and what is written means nothing."""
+    found, s = _solve(j, _first_stretch(j, mesh, law, flow), mesh, law, flow)
+    _write(j, s, mesh, law, flow)
+    return found and s.new > 0.0

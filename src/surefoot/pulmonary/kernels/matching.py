@@ -14,15 +14,64 @@ r1, r4 and r2 give dA1, dqg, dq1 in terms of dAg, which leaves a 2 x 2 system. T
 8 x 8 solve up to rounding.
 """
 
+# ruff: noqa: N815 - the symbols of the equations
+
+from typing import NamedTuple
+
 import numpy as np
 
-from surefoot.pulmonary.arrays import Floats
 from surefoot.pulmonary.jit import inlined, njit
+from surefoot.pulmonary.kernels.records import Coefficients, Law
 from surefoot.pulmonary.kernels.tubes import flux, flux_slopes, source, source_slopes
 
 MAX_ITERATIONS = 500  # as the 2014 program
 TOLERANCE = 1e-8  # of the summed residuals or updates, areas in cm², flows in units of 10 ml/s
 FLOW_SCALE = 10.0
+
+
+class Known(NamedTuple):
+    """What a side has before its tree is solved."""
+
+    A: float  # A_o + θ q_h
+    q: float  # q_o + θ R_h + dt/2 S_h
+    A_half: float  # A_h
+    q_half: float  # q_h
+    ghost: Coefficients
+    A0: float  # at the node
+    end_slope: float  # (df/dr0) r0'/ρ at the ghost
+    root_A0: float  # √A0 at the ghost
+
+
+class Side(NamedTuple):
+    """The unknowns of a side, or their updates."""
+
+    A1: float
+    q1: float
+    Ag: float
+    qg: float
+
+
+class Tree(NamedTuple):
+    """The tree's equation: flow = H + Y p."""
+
+    H_artery: float
+    H_vein: float
+    y11: float  # of Y, dt included
+    y12: float
+    y22: float
+
+
+class Residuals(NamedTuple):
+    """Of the equations of a side, with the slopes that Newton's method needs."""
+
+    r1: float
+    r2: float
+    r3: float
+    r4: float
+    r2_A: float  # ∂r2/∂Ag
+    r2_q: float  # ∂r2/∂qg
+    p1_A: float  # dp/dA at A1
+    ph_A: float  # dp/dA at (Ag + A_h)/2
 
 
 @inlined
@@ -33,96 +82,98 @@ def _pressure(A: float, A0: float, f: float) -> tuple[float, float]:
 
 
 @inlined
-def _side(
-    A1: float, q1: float, Ag: float, qg: float, known: Floats, theta: float, dt: float, k1: float, k2: float
-) -> tuple[float, float, float, float]:
-    """r1, r2 of one side and the slopes of r2 in Ag and qg. known: see `matching`."""
-    r1 = A1 - known[0] + theta * qg
-    root = np.sqrt(Ag)
-    stretch = root - known[10]
+def _tube(x: Side, known: Known, law: Law) -> tuple[float, float, float, float]:
+    """r1, r2 of one side and the slopes of r2 in Ag and qg."""
+    theta, dt, c = law.theta, law.dt, known.ghost
+    r1 = x.A1 - known.A + theta * x.qg
+    root = np.sqrt(x.Ag)
+    stretch = root - known.root_A0
     r2 = (
-        q1
-        - known[1]
-        + theta * flux(Ag, qg, known[4], known[5])
-        - 0.5 * dt * (source(Ag, qg, known[6], known[7], k1, k2) - known[9] * stretch * stretch)
+        x.q1
+        - known.q
+        + theta * flux(x.Ag, x.qg, c.a, c.b)
+        - 0.5 * dt * (source(x.Ag, x.qg, c.e, c.d, law.k1, law.k2) - known.end_slope * stretch * stretch)
     )
-    R_A, R_q = flux_slopes(Ag, qg, known[4])
-    S_A, S_q = source_slopes(Ag, qg, known[6], k1, k2)
-    S_A -= known[9] * stretch / root
+    R_A, R_q = flux_slopes(x.Ag, x.qg, c.a)
+    S_A, S_q = source_slopes(x.Ag, x.qg, c.e, law.k1, law.k2)
+    S_A -= known.end_slope * stretch / root
     return r1, r2, theta * R_A - 0.5 * dt * S_A, theta * R_q - 0.5 * dt * S_q
 
 
-@njit
-def matching(
-    known: Floats,
-    H: Floats,
-    Y: Floats,
-    f: float,
-    theta: float,
-    dt: float,
-    k1: float,
-    k2: float,
-    guess: Floats,
-) -> int:
-    """Solve one tree in place: guess (2, 4) = (A1, q1, Ag, qg) per side. Returns the iterations used, -1 if
-    none do.
+@inlined
+def _residuals(a: Side, v: Side, artery: Known, vein: Known, tree: Tree, law: Law) -> tuple[Residuals, Residuals]:
+    """All eight equations, at a in the artery and v in the vein."""
+    a1, a2, a2_A, a2_q = _tube(a, artery, law)
+    v1, v2, v2_A, v2_q = _tube(v, vein, law)
+    pa, pa_A = _pressure(a.A1, artery.A0, law.f)
+    pv, pv_A = _pressure(v.A1, vein.A0, law.f)
+    ha, ha_A = _pressure(0.5 * (a.Ag + artery.A_half), artery.A0, law.f)
+    hv, hv_A = _pressure(0.5 * (v.Ag + vein.A_half), vein.A0, law.f)
+    a3 = a.q1 - tree.H_artery - tree.y11 * pa - tree.y12 * pv
+    v3 = v.q1 - tree.H_vein - tree.y12 * pa - tree.y22 * pv
+    a4 = 0.5 * (a.qg + artery.q_half) - tree.H_artery - tree.y11 * ha - tree.y12 * hv
+    v4 = 0.5 * (v.qg + vein.q_half) - tree.H_vein - tree.y12 * ha - tree.y22 * hv
+    return Residuals(a1, a2, a3, a4, a2_A, a2_q, pa_A, ha_A), Residuals(v1, v2, v3, v4, v2_A, v2_q, pv_A, hv_A)
 
-    known (2, 11) per side: A_o + θ q_h; q_o + θ R_h + dt/2 S_h; A_h; q_h; a, b, e, d at the ghost; A0 at the
-    node; (df/dr0) r0'/ρ and √A0 at the ghost. Y = dt * (y11[0], y12[0], y22[0]).
-    """
-    ka, kv = known[0], known[1]
-    A1, q1, Ag, qg = guess[0, 0], guess[0, 1], guess[0, 2], guess[0, 3]
-    B1, s1, Bg, sg = guess[1, 0], guess[1, 1], guess[1, 2], guess[1, 3]
-    y11, y12, y22 = Y[0], Y[1], Y[2]
+
+@inlined
+def _update(a: Residuals, v: Residuals, tree: Tree, theta: float) -> tuple[Side, Side]:
+    """Newton's step in both sides; letters a, v in names of two: row and column of the 2 x 2 system."""
+    y11, y12, y22 = tree.y11, tree.y12, tree.y22
+    # r4:  dqg_a = ca + caa dAg_a + cav dAg_v,   dqg_v = cv + cva dAg_a + cvv dAg_v
+    ca, caa, cav = -2.0 * a.r4, y11 * a.ph_A, y12 * v.ph_A
+    cv, cva, cvv = -2.0 * v.r4, y12 * a.ph_A, y22 * v.ph_A
+    # r3 with r1 (dA1 = -r1 - θ dqg) and r2 (dq1 = -r2 - r2_q dqg - r2_A dAg), in the artery:
+    #   (-r2_q + θ y11 p') dqg_a + θ y12 p'_v dqg_v - r2_A dAg_a = -r3 + r2 - y11 p' r1 - y12 p'_v r1_v
+    gaa, gav = theta * y11 * a.p1_A - a.r2_q, theta * y12 * v.p1_A
+    gva, gvv = theta * y12 * a.p1_A, theta * y22 * v.p1_A - v.r2_q
+    rhs_a = a.r2 - a.r3 - y11 * a.p1_A * a.r1 - y12 * v.p1_A * v.r1 - gaa * ca - gav * cv
+    rhs_v = v.r2 - v.r3 - y12 * a.p1_A * a.r1 - y22 * v.p1_A * v.r1 - gva * ca - gvv * cv
+    maa, mav = gaa * caa + gav * cva - a.r2_A, gaa * cav + gav * cvv
+    mva, mvv = gva * caa + gvv * cva, gva * cav + gvv * cvv - v.r2_A
+    det = maa * mvv - mav * mva
+    dAg_a = (rhs_a * mvv - rhs_v * mav) / det
+    dAg_v = (rhs_v * maa - rhs_a * mva) / det
+    dqg_a = ca + caa * dAg_a + cav * dAg_v
+    dqg_v = cv + cva * dAg_a + cvv * dAg_v
+    return (
+        Side(-a.r1 - theta * dqg_a, -a.r2 - a.r2_q * dqg_a - a.r2_A * dAg_a, dAg_a, dqg_a),
+        Side(-v.r1 - theta * dqg_v, -v.r2 - v.r2_q * dqg_v - v.r2_A * dAg_v, dAg_v, dqg_v),
+    )
+
+
+@inlined
+def _size_of_residuals(a: Residuals, v: Residuals) -> float:
+    flows = abs(a.r2) + abs(a.r3) + abs(a.r4) + abs(v.r2) + abs(v.r3) + abs(v.r4)
+    return abs(a.r1) + abs(v.r1) + flows / FLOW_SCALE
+
+
+@inlined
+def _size_of_update(da: Side, dv: Side) -> float:
+    flows = abs(da.q1) + abs(da.qg) + abs(dv.q1) + abs(dv.qg)
+    return abs(da.A1) + abs(da.Ag) + abs(dv.A1) + abs(dv.Ag) + flows / FLOW_SCALE
+
+
+@inlined
+def _moved(x: Side, dx: Side) -> Side:
+    return Side(x.A1 + dx.A1, x.q1 + dx.q1, x.Ag + dx.Ag, x.qg + dx.qg)
+
+
+@njit
+def matching(a: Side, v: Side, artery: Known, vein: Known, tree: Tree, law: Law) -> tuple[int, Side, Side]:
+    """Solve one tree from the guesses a, v. Returns the iterations used, -1 if none do, and the sides."""
     for iteration in range(MAX_ITERATIONS):
-        a1, a2, aA, aq = _side(A1, q1, Ag, qg, ka, theta, dt, k1, k2)
-        v1, v2, vA, vq = _side(B1, s1, Bg, sg, kv, theta, dt, k1, k2)
-        pa, dpa = _pressure(A1, ka[8], f)
-        pv, dpv = _pressure(B1, kv[8], f)
-        ha, dha = _pressure(0.5 * (Ag + ka[2]), ka[8], f)
-        hv, dhv = _pressure(0.5 * (Bg + kv[2]), kv[8], f)
-        a3 = q1 - H[0] - y11 * pa - y12 * pv
-        v3 = s1 - H[1] - y12 * pa - y22 * pv
-        a4 = 0.5 * (qg + ka[3]) - H[0] - y11 * ha - y12 * hv
-        v4 = 0.5 * (sg + kv[3]) - H[1] - y12 * ha - y22 * hv
-        areas = abs(a1) + abs(v1)
-        flows = abs(a2) + abs(a3) + abs(a4) + abs(v2) + abs(v3) + abs(v4)
-        size = areas + flows / FLOW_SCALE
+        ra, rv = _residuals(a, v, artery, vein, tree, law)
+        size = _size_of_residuals(ra, rv)
         if size <= TOLERANCE:
-            guess[0, 0], guess[0, 1], guess[0, 2], guess[0, 3] = A1, q1, Ag, qg
-            guess[1, 0], guess[1, 1], guess[1, 2], guess[1, 3] = B1, s1, Bg, sg
-            return iteration
+            return iteration, a, v
         if not size < 1e300:
-            return -1
-        # r4:  dqg = ca + caa dAg + cav dBg,   dsg = cv + cva dAg + cvv dBg
-        ca, caa, cav = -2.0 * a4, y11 * dha, y12 * dhv
-        cv, cva, cvv = -2.0 * v4, y12 * dha, y22 * dhv
-        # r3 with r1 (dA1 = -a1 - θ dqg) and r2 (dq1 = -a2 - aq dqg - aA dAg):
-        #   (-aq + θ y11 p') dqg_a + θ y12 p'_v dqg_v - aA dAg = -a3 + a2 - y11 p' a1 - y12 p'_v v1
-        gaa, gav = theta * y11 * dpa - aq, theta * y12 * dpv
-        gva, gvv = theta * y12 * dpa, theta * y22 * dpv - vq
-        rhs_a = a2 - a3 - y11 * dpa * a1 - y12 * dpv * v1 - gaa * ca - gav * cv
-        rhs_v = v2 - v3 - y12 * dpa * a1 - y22 * dpv * v1 - gva * ca - gvv * cv
-        maa = gaa * caa + gav * cva - aA
-        mav = gaa * cav + gav * cvv
-        mva = gva * caa + gvv * cva
-        mvv = gva * cav + gvv * cvv - vA
-        det = maa * mvv - mav * mva
-        dAg = (rhs_a * mvv - rhs_v * mav) / det
-        dBg = (rhs_v * maa - rhs_a * mva) / det
-        dqg = ca + caa * dAg + cav * dBg
-        dsg = cv + cva * dAg + cvv * dBg
-        dA1, dq1 = -a1 - theta * dqg, -a2 - aq * dqg - aA * dAg
-        dB1, ds1 = -v1 - theta * dsg, -v2 - vq * dsg - vA * dBg
-        A1, q1, Ag, qg = A1 + dA1, q1 + dq1, Ag + dAg, qg + dqg
-        B1, s1, Bg, sg = B1 + dB1, s1 + ds1, Bg + dBg, sg + dsg
-        areas = abs(dA1) + abs(dAg) + abs(dB1) + abs(dBg)
-        flows = abs(dq1) + abs(dqg) + abs(ds1) + abs(dsg)
-        size = areas + flows / FLOW_SCALE
+            return -1, a, v
+        da, dv = _update(ra, rv, tree, law.theta)
+        a, v = _moved(a, da), _moved(v, dv)
+        size = _size_of_update(da, dv)
         if size <= TOLERANCE:
-            guess[0, 0], guess[0, 1], guess[0, 2], guess[0, 3] = A1, q1, Ag, qg
-            guess[1, 0], guess[1, 1], guess[1, 2], guess[1, 3] = B1, s1, Bg, sg
-            return iteration + 1
+            return iteration + 1, a, v
         if not size < 1e300:  # NaN or infinite: a singular matrix, or an area below zero
-            return -1
-    return -1
+            return -1, a, v
+    return -1, a, v

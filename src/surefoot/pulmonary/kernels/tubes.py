@@ -30,6 +30,7 @@ import numpy as np
 
 from surefoot.pulmonary.arrays import Floats
 from surefoot.pulmonary.jit import inlined, njit
+from surefoot.pulmonary.kernels.records import Law, Mesh, Stencil
 
 
 @inlined
@@ -111,3 +112,18 @@ def count_stable(A: Floats, q: Floats, a: Floats, theta: float) -> int:
         courant2 = theta * theta * 0.5 * a[i] / np.sqrt(A[i])  # (c dt/dx)², c² = a/(2 sqrt(A))
         good += (slack >= 0.0) & (courant2 <= slack * slack) & (A[i] < 1e300)
     return good
+
+
+@inlined
+def lax_wendroff(mesh: Mesh, law: Law, flow: Stencil) -> None:
+    """Both steps, in all vessels."""
+    theta, dt, k1, k2 = law.theta, law.dt, law.k1, law.k2
+    node, half = mesh.node, mesh.half
+    fluxes(flow.A, flow.q, node[0], node[1], flow.R)
+    sources(flow.A, flow.q, node[2], node[3], k1, k2, flow.S)
+    half_area(flow.A, flow.q, theta, flow.A_half)
+    half_flow(flow.q, flow.R, flow.S, theta, dt, flow.q_half)
+    fluxes(flow.A_half, flow.q_half, half[0], half[1], flow.R_half)
+    sources(flow.A_half, flow.q_half, half[2], half[3], k1, k2, flow.S_half)
+    full_area(flow.A, flow.q_half, theta, flow.A_new)
+    full_flow(flow.q, flow.R_half, flow.S_half, theta, dt, flow.q_new)
