@@ -54,7 +54,7 @@ def one(
     optimizer = Optimizer(bounds, n_init=n_init, **settings)
     while len(optimizer.history) < n:
         for x in optimizer.ask(parallel):
-            optimizer.tell(x, f(x))
+            optimizer.tell(x, f(np.asarray(x) if isinstance(x, list) else x))
     return [[float(v).hex() if isinstance(v, float) else str(v) for v in e.x] for e in optimizer.history.evaluations]
 
 
@@ -69,7 +69,7 @@ def long(n: int, share: float, **settings: Any) -> list[list[str]]:
     for _ in range(3):
         x = optimizer.ask()
         points.append([float(v).hex() for v in x])
-        optimizer.tell(x, bumpy(x))
+        optimizer.tell(x, bumpy(np.asarray(x)))
     return points
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from surefoot.acquisition.registry import register_policy
+    from surefoot.errors import Failed
     from surefoot.optimize.history import Evaluation, History
     from surefoot.optimize.minimize import minimize
     from surefoot.optimize.optimizer import Optimizer
@@ -25,6 +26,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "Categorical": "surefoot.optimize.parameters",
     "Evaluation": "surefoot.optimize.history",
+    "Failed": "surefoot.errors",
     "History": "surefoot.optimize.history",
     "Integer": "surefoot.optimize.parameters",
     "Optimizer": "surefoot.optimize.optimizer",
@@ -39,6 +41,7 @@ _HOMES = {
 __all__ = [
     "Categorical",
     "Evaluation",
+    "Failed",
     "History",
     "Integer",
     "Optimizer",

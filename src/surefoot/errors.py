@@ -1,4 +1,4 @@
-"""Every exception and warning that surefoot raises on purpose, one line of meaning each.
+"""Every exception and warning that surefoot raises on purpose, one line of meaning each; `Failed` is for its users.
 
 A message has three parts: what was expected, what came, what to try. `shown` and `described` put what came into words,
 whatever it is.
@@ -6,6 +6,8 @@ whatever it is.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from typing import Any
 
 _MAX_SHOWN = 500  # characters of an object in a message
@@ -31,6 +33,21 @@ class FileError(InvalidInputError, OSError):
 
 class MissingFileError(FileError, FileNotFoundError):
     """There is no such file."""
+
+
+class Failed(Exception):  # noqa: N818 - a failure is data here, "error" would say bug
+    """For your function to raise: the evaluation failed, and what is known of it all the same.
+
+    outputs   numbers by name that it had by then
+    progress  the share of the simulation that it reached, 0 to 1
+    """
+
+    def __init__(
+        self, reason: str = "failed", *, outputs: Mapping[str, float] | None = None, progress: float = math.nan
+    ) -> None:
+        super().__init__(reason)
+        self.outputs = {} if outputs is None else outputs
+        self.progress = progress
 
 
 class SpaceExhaustedError(SurefootError):

@@ -47,12 +47,15 @@ def starts_processes(tree: ast.Module) -> list[str]:
 
 def private_of_others(tree: ast.Module) -> list[str]:
     found = []
+    own = {
+        node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute) and ast.unparse(node.value) == "self"
+    }
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("surefoot"):
             found += [alias.name for alias in node.names if is_private(alias.name)]
         elif isinstance(node, ast.Attribute) and is_private(node.attr):
             whose = ast.unparse(node.value)
-            if whose not in ("self", "cls", "super()") and (whose, node.attr) != ("os", "_exit"):
+            if whose not in ("self", "cls", "super()", "os") and node.attr not in own:
                 found.append(f"{whose}.{node.attr}")
     return found
 

@@ -88,7 +88,7 @@ def test_a_saved_history_goes_on_with_its_kernel(tmp_path) -> None:
     optimizer = Optimizer(SQUARE, n_init=N)
     for x in points(1)[0]:
         optimizer.tell(x, float(valley(x)))
-    optimizer.tell(x := optimizer.ask(), float(valley(x)))
+    optimizer.tell(x := optimizer.ask(), float(valley(np.asarray(x))))
     assert optimizer.history.warmth.kernels == ("se",)
     optimizer.history.save(tmp_path / "history.json")
     loaded = Optimizer(SQUARE, n_init=N, history=History.load(tmp_path / "history.json"))

@@ -86,7 +86,7 @@ def test_a_pipe_is_written_to_and_not_replaced(tmp_path: Path) -> None:
     reader.start()
     ONE.save(tmp_path / "pipe")
     reader.join()
-    assert json.loads(read[0])["format"] == "surefoot-history-1"
+    assert json.loads(read[0])["format"] == "surefoot"
     assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
 
 

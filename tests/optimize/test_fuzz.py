@@ -15,7 +15,7 @@ import pytest
 
 from surefoot import Categorical, History, Integer, Optimizer, Real, Result, Space, minimize
 from surefoot.errors import SurefootError
-from surefoot.optimize.history import history_of
+from surefoot.optimize.outputs import history_of
 from surefoot.optimize.settings import Settings
 from tests.optimize._hostile import damaged_bytes, damaged_document, hostile
 
@@ -62,7 +62,20 @@ def _result() -> Result:
 
 
 SETTINGS = list(Settings.__dataclass_fields__)
-OWN = ["n_evals", "x0", "y0", "history", "maximize", "callback", "executor", "n_workers", "timeout", "isolate"]
+OWN = [
+    "n_evals",
+    "x0",
+    "y0",
+    "history",
+    "resume",
+    "objective",
+    "maximize",
+    "callback",
+    "executor",
+    "n_workers",
+    "timeout",
+    "isolate",
+]
 OWN += ["memory_limit_mb", "retry_on", "n_retries", "max_failures", "progress", "n_eval", "random_state"]
 
 
@@ -216,7 +229,7 @@ def _document(tmp_path_factory: pytest.TempPathFactory) -> bytes:
         return p["a"] + p["n"]
 
     path = tmp_path_factory.mktemp("history") / "run.json"
-    minimize(fun, MIXED, n_evals=14, n_init=10).history.save(path)
+    minimize(fun, MIXED, n_evals=14, n_init=10).save(path)
     return path.read_bytes()
 
 
@@ -241,6 +254,8 @@ def check_files(document: bytes, first: int, n: int, path: Path) -> None:
         try:
             with answers():
                 check_file(path)
+            with answers():
+                Optimizer.load(path).ask()
         except BaseException as error:
             raise AssertionError(f"seed {seed}: {type(error).__name__}: {path.read_bytes()[:300]!r}") from error
 

@@ -238,8 +238,3 @@ def test_a_budget_that_is_spent_already_is_said() -> None:
     assert minimize(bowl, SQUARE, n_evals=3, history=history).message == (
         "nothing to do: 6 evaluations were given, n_evals is 3"
     )
-
-
-def test_a_dict_that_was_returned_is_shown() -> None:
-    reason = minimize(lambda x: {"loss": 1.0}, SQUARE, n_evals=1).history.evaluations[0].reason
-    assert reason == "the function returned dict {'loss': 1.0}, not one real number"

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from surefoot import Evaluation, History, Optimizer, Result, minimize
+from surefoot import History, Optimizer, Result, minimize
 from surefoot.errors import InvalidInputError
 
 SQUARE = [(-1.0, 1.0), (-1.0, 1.0)]
@@ -106,9 +106,9 @@ def test_a_history_of_the_other_direction_is_refused(maximize: bool, rejects) ->
 
 
 def test_a_file_without_a_direction_is_of_a_minimization(tmp_path: Path, rejects) -> None:
-    History((Evaluation((0.5, 0.5), 1.0),)).save(tmp_path / "h.json")
-    document = json.loads((tmp_path / "h.json").read_text())
-    del document["direction"]
+    cold = {"objective": None, "failures": None, "failures_by": ""}
+    rows = [{"x": [0.5, 0.5], "y": 1.0}]
+    document = {"format": "surefoot-history-1", "evaluations": rows, "warmth": cold}
     (tmp_path / "h.json").write_text(json.dumps(document))
     assert minimize(hill, SQUARE, n_evals=2, history=tmp_path / "h.json").func_vals[0] == 1.0
     with rejects():

@@ -159,7 +159,7 @@ def test_any_bounds_lead_to_new_points(bounds: list[tuple[float, float]]) -> Non
     low, high = bounds[0]
     for i in range(12):
         x = opt.ask()
-        opt.tell(x, float(np.sum((x / 2 - low / 2) / (high / 2 - low / 2))) + 0.1 * (i % 2))
+        opt.tell(x, float(np.sum((np.asarray(x) / 2 - low / 2) / (high / 2 - low / 2))) + 0.1 * (i % 2))
     check_next(opt, 2)
 
 

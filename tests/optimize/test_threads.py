@@ -50,7 +50,7 @@ def test_parallel_asks_get_different_points(n_told: int) -> None:
     opt = Optimizer(SQUARE, n_init=8, noise=0)
     for _ in range(n_told):
         x = opt.ask()
-        opt.tell(x, float(np.sum(x**2)))
+        opt.tell(x, float(np.sum(np.square(x))))
     points = together(4, lambda k: [tuple(opt.ask()) for _ in range(3)])
     assert len({x for mine in points for x in mine}) == 12
     assert len(opt.pending) == 12
@@ -63,7 +63,7 @@ def test_points_asked_and_told_in_threads_leave_nothing_pending() -> None:
         for i in range(8):
             x = opt.ask()
             if i % 4:
-                opt.tell(x, float(np.sum(x**2)))
+                opt.tell(x, float(np.sum(np.square(x))))
             else:
                 opt.tell_failure(x, "no mesh")
 

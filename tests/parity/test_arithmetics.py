@@ -26,9 +26,9 @@ for name in ("BRA", "HM3", "HM6"):
     optimizer = surefoot.Optimizer(f.bounds, seed=1, n_init=10)
     for _ in range(10):
         x = optimizer.ask()
-        answers.setdefault("design", []).append(x.tolist())
+        answers.setdefault("design", []).append(x)
         optimizer.tell(x, round(f(x), 6))  # values that no rounding of the function itself decides
-    answers.setdefault("step", []).append((optimizer.ask() - [b[0] for b in f.bounds]).tolist())
+    answers.setdefault("step", []).append([x - b[0] for x, b in zip(optimizer.ask(), f.bounds, strict=True)])
 answers["draws"] = generator(1, 2, 3).standard_normal(5).tolist()
 f = surefoot.problems.get("BRA")
 answers["regret"] = [surefoot.minimize(f, f.bounds, n_evals=34, n_init=8, seed=s).fun - f.f_star for s in range(9)]

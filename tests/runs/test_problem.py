@@ -98,7 +98,7 @@ def test_every_kind_of_parameter(tmp_path):
         ("timeout_s = 120", "n_retries = -1", "n_retries of at least 0"),
         ("timeout_s = 120", 'value = {regex = "("}', "regular expression"),
         ("timeout_s = 120", 'value = {regex = "(a)(b)"}', "at most one group"),
-        ("timeout_s = 120", 'value = {json = "a"}', "{json, key}"),
+        ("timeout_s = 120", 'value = {key = "a"}', "{json, key}"),
         ("timeout_s = 120", "environment = {A = 1}", "table of texts"),
         ("n_evals = 30", "n_evals = ", "TOML file"),
         ("n_evals = 30", "n_evals = " + "9" * 5000, "TOML file"),

@@ -111,7 +111,7 @@ def test_anything_in_a_problem_is_understood_or_refused(tmp_path, seed):
             try:
                 problem = problem_from(spoilt(random.Random(f"{seed} {i}")), tmp_path)
                 space = engine_space(problem.parameters)
-                point = space.decode(initial_design(space, problem.settings, 0)[0])
+                point = space.decode(initial_design(space, problem.settings.spec, 0)[0])
             except InvalidInputError as error:
                 refused(error)
                 continue

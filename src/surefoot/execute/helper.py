@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import importlib.util
+import itertools
 import os
 import pickle
 import select
@@ -18,8 +19,8 @@ import socket
 import sys
 import time
 import warnings
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -34,6 +35,7 @@ from surefoot.execute.outcome import (
 from surefoot.execute.supervise import GRACE_S, LINUX, Alarm, adopt_orphans, descendants, die_with, end_descendants
 
 _MOST_TEXT = 200  # characters of a value that is a text
+_MOST_OUTPUTS = 10_000
 Function = Callable[[Any], Any]
 
 
@@ -139,13 +141,14 @@ def _called(function: Function, request: Request) -> Outcome:
     try:
         value = function(pickle.loads(request.pickled))
     except BaseException as error:  # SystemExit too: it ends this evaluation, not the run
-        return exception_outcome(error)
+        outcome = exception_outcome(error)
+        return replace(outcome, value=_plain_dict(outcome.value) if isinstance(outcome.value, Mapping) else None)
     finally:
         for stream in (sys.stdout, sys.stderr):
             with contextlib.suppress(Exception):
                 stream.flush()
     try:
-        return Outcome(value=_plain(value))
+        return Outcome(value=_plain_dict(value) if isinstance(value, Mapping) else _plain(value))
     except Exception as error:  # the value's own methods
         why = exception_outcome(error).reason
         return Outcome(reason=f"the function returned {type(value).__name__}, not a number ({why})")
@@ -167,6 +170,17 @@ def _plain(value: Any) -> Any:
     if array.size == 1 and array.dtype.kind in "biufc":
         return array.reshape(()).item()
     raise TypeError(f"of shape {array.shape}" if array.ndim else "not a numerical type")
+
+
+def _plain_dict(outputs: Mapping[Any, Any]) -> dict[Any, Any]:
+    """Numbers by name; in the place of what is none stands what it is."""
+    found: dict[Any, Any] = {}
+    for name, value in itertools.islice(outputs.items(), _MOST_OUTPUTS):
+        try:
+            found[_plain(name)] = _plain(value)
+        except Exception:
+            found[str(name)[:_MOST_TEXT]] = f"of type {type(value).__name__}"
+    return found
 
 
 def _redirect(request: Request) -> None:

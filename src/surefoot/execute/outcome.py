@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import errno
+import math
 import signal
 from dataclasses import dataclass
 from typing import Any
 
-from surefoot.errors import as_reason, described
+from surefoot.errors import Failed, as_reason, described
 
 # What says something about the machine and nothing about the point: worth another try.
 MACHINE_TROUBLE = frozenset(
@@ -19,10 +20,11 @@ MACHINE_TROUBLE = frozenset(
 class Outcome:
     """What came of the call: a value, or why there is none."""
 
-    value: Any = None
+    value: Any = None  # with a reason: the outputs that it had by then
     reason: str = ""  # empty: the value counts
     exception_names: tuple[str, ...] = ()  # class names of the exception, most special first
     machine: bool = False  # the machine could not evaluate: nothing is learned about the point
+    progress: float = math.nan  # share of the work that was done, if somebody said so
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "reason", as_reason(self.reason))
@@ -31,6 +33,9 @@ class Outcome:
 def exception_outcome(error: BaseException) -> Outcome:
     """A raised exception as an outcome, whatever its own methods do."""
     names = tuple(f"{c.__module__}.{c.__qualname__}" for c in type(error).__mro__)
+    if isinstance(error, Failed):
+        progress = float(error.progress) if isinstance(error.progress, (int, float)) else math.nan
+        return Outcome(error.outputs, as_reason(error) or "failed", names, progress=progress)
     return Outcome(reason=described(error), exception_names=names)
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import math
 import threading
 import warnings
 import zlib
@@ -27,6 +28,7 @@ from optuna.trial import FrozenTrial, Trial
 from surefoot.engine.suggest import suggest
 from surefoot.engine.warmth import Warmth
 from surefoot.errors import InvalidInputError, SpaceExhaustedError, SurefootWarning, described
+from surefoot.execute.outcome import exception_outcome
 from surefoot.integrations.optuna_history import (
     FALLBACK,
     FORGOTTEN,
@@ -40,10 +42,12 @@ from surefoot.integrations.optuna_history import (
     trials_of,
     warmth_of,
 )
+from surefoot.integrations.optuna_outputs import output_attributes
 from surefoot.integrations.optuna_space import Distributions, engine_space, from_engine, to_engine, without_single
 from surefoot.numerics.designs import generator
-from surefoot.optimize.evaluate import as_evaluation
+from surefoot.optimize.history import VALUE, Evaluation
 from surefoot.optimize.optimizer import default_n_init
+from surefoot.optimize.outputs import as_evaluation, as_share, partial_outputs
 from surefoot.optimize.parameters import Value
 from surefoot.optimize.settings import Settings
 
@@ -161,25 +165,37 @@ class SurefootSampler(BaseSampler):
 
 
 def guarded(
-    objective: Callable[[Trial], Any], *, transient: tuple[type[BaseException], ...] = ()
+    objective: Callable[[Trial], Any], *, transient: tuple[type[BaseException], ...] = (), name: str | None = None
 ) -> Callable[[Trial], float]:
     """An objective whose exceptions, NaNs and infinities are failures that the sampler learns from.
 
     Exceptions named in `transient` (say, OSError) teach nothing. Use with study.optimize(..., catch=(Exception,)).
+    It may return a dict of outputs; `name` says which of several is the study's value. The trial keeps the others.
     """
 
     @functools.wraps(objective)
     def call(trial: Trial) -> float:
         try:
-            evaluation = as_evaluation((), objective(trial))
+            evaluation = as_evaluation((), objective(trial), objective=name)
         except TrialPruned:
             raise
         except Exception as error:
+            outcome = exception_outcome(error)
             key = TRANSIENT if isinstance(error, transient) else REASON
-            trial.set_user_attr(key, described(error))
+            further, progress = partial_outputs(outcome.value), as_share(outcome.progress)
+            _keep(
+                trial, Evaluation((), math.nan, "failed", objective=name or VALUE, further=further, progress=progress)
+            )
+            trial.set_user_attr(key, outcome.reason)
             raise
+        _keep(trial, evaluation)
         if not evaluation.ok:
             trial.set_user_attr(REASON, evaluation.reason)
         return evaluation.y  # NaN, which Optuna records as FAIL
 
     return call
+
+
+def _keep(trial: Trial, evaluation: Evaluation) -> None:
+    for key, told in output_attributes(evaluation).items():
+        trial.set_user_attr(key, told)

@@ -17,6 +17,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from statistics import median
 from typing import Any
 
@@ -28,6 +29,7 @@ from optuna.trial import FrozenTrial, TrialState
 from surefoot.engine.batch import Batch
 from surefoot.engine.warmth import Warmth
 from surefoot.errors import InvalidInputError, encodable
+from surefoot.integrations.optuna_outputs import objective_of, outputs_of
 from surefoot.integrations.optuna_space import (
     Distributions,
     engine_space,
@@ -38,6 +40,7 @@ from surefoot.integrations.optuna_space import (
 )
 from surefoot.optimize.history import Evaluation, History
 from surefoot.optimize.optimizer import default_n_init
+from surefoot.optimize.outputs import renamed
 from surefoot.optimize.parameters import Value
 from surefoot.optimize.result import Result, make_result
 from surefoot.optimize.settings import Settings
@@ -83,6 +86,12 @@ def evaluation_of(
     trial: FrozenTrial, x: tuple[Value, ...], sign: float, typical: float | None, learn_from_all: bool = False
 ) -> Evaluation:
     """What a finished trial at x teaches; `typical` is the median of the completed values."""
+    return replace(_taught(trial, x, sign, typical, learn_from_all), **outputs_of(trial))
+
+
+def _taught(
+    trial: FrozenTrial, x: tuple[Value, ...], sign: float, typical: float | None, learn_from_all: bool
+) -> Evaluation:
     duration = duration_of(trial)
     if trial.state == TrialState.COMPLETE and trial.value is not None:
         if math.isfinite(trial.value):
@@ -265,10 +274,12 @@ def result_of(study: Study, *, settings: Settings | None = None) -> Result:
         and distributions.keys() <= trial.params.keys()
         and point_of(trial, distributions, engine) is not None
     ]
-    evaluations = [
+    found = [
         evaluation_of(t, tuple(shown(d, t.params[name]) for name, d in distributions.items()), sign, typical)
         for t in used
     ]  # fmt: skip
+    objective = objective_of(used)  # the name of the value may have changed on the way
+    evaluations = found if objective is None else [renamed(e, objective) for e in found]
     message = f"study {study.study_name}: {len(evaluations)} evaluations"
     if fallbacks := fallbacks_of(trials):
         message += f", {len(fallbacks)} at random points because no suggestion could be made"

@@ -9,23 +9,21 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 from surefoot.errors import InvalidInputError, as_reason, described, shown
 from surefoot.execute.isolate import Isolated, isolated
 from surefoot.execute.outcome import Outcome, exception_outcome
 from surefoot.optimize.checks import as_integer, is_a, plain_number
 from surefoot.optimize.given import listed
-from surefoot.optimize.history import Evaluation
+from surefoot.optimize.history import VALUE, Evaluation
+from surefoot.optimize.outputs import as_evaluation, as_share, partial_outputs
 from surefoot.optimize.parameters import Value
 from surefoot.optimize.space import Space
 
 _LONGEST_S = 2_000_000  # of a timeout, 23 days: what waits for a process counts milliseconds in 32 bits
 _MOST_MB = 1e12
-_MAX_SHOWN = 100  # characters of a returned value in a reason
 
 
 @dataclass(frozen=True)
@@ -80,33 +78,17 @@ def exception_classes(given: Any) -> tuple[type[BaseException], ...]:
     return kinds
 
 
-def as_float(value: Any) -> float:
-    """A scalar result as a float: numbers, 0-d and one-element arrays. TypeError for anything else."""
-    if is_a(value, bool, np.bool_, str, bytes) or value is None:
-        raise TypeError(f"the function returned {shown(value, _MAX_SHOWN)}, not a number")
-    if is_a(value, np.ma.MaskedArray) and np.ma.is_masked(value):  # its data mean nothing
-        raise TypeError("the function returned a masked value, not a number")
-    try:
-        array = np.asarray(value)
-    except Exception as error:
-        kind = "a ragged sequence" if is_a(value, list, tuple) else f"an object of type {type(value).__name__}"
-        raise TypeError(f"the function returned {kind}, not one real number ({described(error)})") from None
-    if array.size == 1 and array.dtype.kind in "iuf":
-        return float(array.reshape(()).item())
-    of_shape = f"of shape {array.shape}" if array.ndim > 0 else shown(value, _MAX_SHOWN)
-    raise TypeError(f"the function returned {type(value).__name__} {of_shape}, not one real number")
+def evaluate(
+    fun: Callable[[Any], Any],
+    space: Space,
+    x: tuple[Value, ...],
+    guard: Guard | None = None,
+    objective: str | None = None,
+) -> Evaluation:
+    """fun at x. Exceptions are failures; KeyboardInterrupt, and SystemExit without isolation, pass through.
 
-
-def as_evaluation(x: tuple[Value, ...], value: Any, duration_s: float = math.nan) -> Evaluation:
-    """The evaluation that a returned value stands for: NaN and infinities are failures. TypeError: not a number."""
-    y = as_float(value)
-    if math.isfinite(y):
-        return Evaluation(x, y, duration_s=duration_s)
-    return Evaluation(x, math.nan, "failed", f"the value was {y}", duration_s)
-
-
-def evaluate(fun: Callable[[Any], Any], space: Space, x: tuple[Value, ...], guard: Guard | None = None) -> Evaluation:
-    """fun at x. Exceptions are failures; KeyboardInterrupt, and SystemExit without isolation, pass through."""
+    objective: the name of the output that counts, if it is known
+    """
     guard = guard or Guard()
     start = time.perf_counter()
     for attempt in range(guard.n_retries + 1):
@@ -115,17 +97,32 @@ def evaluate(fun: Callable[[Any], Any], space: Space, x: tuple[Value, ...], guar
             is_transient = guard.is_transient(outcome)
         except Exception as error:  # what the function raises is an outcome: this is the machine (no process left)
             outcome, is_transient = Outcome(reason=described(error)), True
-        if not outcome.reason:
-            try:
-                return as_evaluation(x, outcome.value, time.perf_counter() - start)
-            except Exception as error:  # TypeError, or what an object does when it is looked at
-                return Evaluation(x, math.nan, "failed", as_reason(error), time.perf_counter() - start)
-        if not is_transient:
-            return Evaluation(x, math.nan, "failed", outcome.reason, time.perf_counter() - start)
+        if not outcome.reason or not is_transient:
+            return from_outcome(x, outcome, time.perf_counter() - start, objective)
         if attempt < guard.n_retries:
             time.sleep(min(0.1 * 2**attempt, 2.0))  # what is transient needs a moment to pass
-    reason = f"{outcome.reason} (transient; tried {guard.n_retries + 1} times)"
-    return Evaluation(x, math.nan, "transient", reason, time.perf_counter() - start)
+    lost = replace(outcome, reason=f"{outcome.reason} (transient; tried {guard.n_retries + 1} times)")
+    return from_outcome(x, lost, time.perf_counter() - start, objective, "transient")
+
+
+def from_outcome(
+    x: tuple[Value, ...],
+    outcome: Outcome,
+    duration_s: float,
+    objective: str | None,
+    status: Literal["failed", "transient"] = "failed",
+) -> Evaluation:
+    """The evaluation that an outcome is; `status` if it has a reason."""
+    if not outcome.reason:
+        try:
+            found = as_evaluation(x, outcome.value, duration_s, objective)
+            return replace(found, progress=as_share(outcome.progress))
+        except (TypeError, InvalidInputError) as error:  # not a number, not outputs
+            outcome = Outcome(reason=as_reason(error) or type(error).__name__)
+        except Exception as error:  # what an object does when it is looked at
+            outcome = exception_outcome(error)
+    name, further = objective or VALUE, partial_outputs(outcome.value)
+    return Evaluation(x, math.nan, status, outcome.reason, duration_s, name, further, as_share(outcome.progress))
 
 
 def _call(fun: Callable[[Any], Any], argument: Any, guard: Guard) -> Outcome:

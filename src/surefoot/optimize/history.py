@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import sys
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
 
 from surefoot.engine.warmth import Warmth
-from surefoot.errors import FileError, InvalidInputError, described, shown
-from surefoot.optimize.checks import is_a, plain_number
-from surefoot.optimize.files import read_text, write_whole
-from surefoot.optimize.given import listed, same_rows
+from surefoot.errors import InvalidInputError, shown
+from surefoot.optimize.checks import plain_number
 from surefoot.optimize.parameters import Value
 from surefoot.optimize.space import Space
 
-_FORMAT = "surefoot-history-1"
+VALUE = "value"  # the name of the objective where nobody gave it another
 Direction = Literal["minimize", "maximize"]
 _COLD = Warmth()
 
@@ -29,15 +27,24 @@ class Evaluation:
     """One finished evaluation."""
 
     x: tuple[Value, ...]
-    y: float  # NaN when it failed
+    y: float  # the objective's value; NaN when it failed
     status: Literal["ok", "failed", "transient"] = "ok"  # transient: lost, and teaches nothing
     reason: str = ""  # why it failed
     duration_s: float = math.nan
+    objective: str = VALUE  # the name of the output that y is
+    further: Mapping[str, float] = field(default_factory=dict, hash=False)  # the other outputs; NaN: not computed
+    progress: float = math.nan  # share of the simulation that was reached, 0 to 1; NaN: not known
+    fidelity: float = math.nan  # of the simulation; NaN: not known
 
     @property
     def ok(self) -> bool:
         """Whether it returned a finite value."""
         return self.status == "ok"
+
+    @property
+    def outputs(self) -> dict[str, float]:
+        """Every number that came of it, by name: the objective is one of them, unless it failed without."""
+        return {**({self.objective: self.y} if self.ok else {}), **self.further}
 
     def fault(self) -> str:
         """What is wrong with it; empty: nothing."""
@@ -45,13 +52,26 @@ class Evaluation:
             return "its point is not a tuple of values"
         if not isinstance(self.status, str) or self.status not in ("ok", "failed", "transient"):
             return f"its status is {shown(self.status)}"
-        if not _is_float(self.y) or not _is_float(self.duration_s):
-            return "its value or duration is not a number"
+        if not all(map(is_float, (self.y, self.duration_s, self.progress, self.fidelity))):
+            return "its value, duration, progress or fidelity is not a number"
         if not (math.isfinite(self.y) if self.ok else math.isnan(self.y)):
             return f"it is marked {self.status} and its value is {self.y}"
         if math.isinf(self.duration_s) or self.duration_s < 0.0:
             return f"its duration is {self.duration_s}"
-        return "" if isinstance(self.reason, str) else f"its reason is {shown(self.reason)}"
+        if not (math.isnan(self.progress) or 0.0 <= self.progress <= 1.0) or math.isinf(self.fidelity):
+            return f"its progress is {self.progress}, its fidelity {self.fidelity}"
+        return self._fault_of_outputs() or (
+            "" if isinstance(self.reason, str) else f"its reason is {shown(self.reason)}"
+        )
+
+    def _fault_of_outputs(self) -> str:
+        if not isinstance(self.objective, str) or not self.objective:
+            return f"the name of its objective is {shown(self.objective)}"
+        if not isinstance(self.further, Mapping) or not all(map(is_float, self.further.values())):
+            return "its outputs are not numbers"
+        if not all(isinstance(name, str) and name for name in self.further):
+            return "its outputs have no names"
+        return f"it has two values of {self.objective!r}" if self.ok and self.objective in self.further else ""
 
 
 @dataclass(frozen=True)
@@ -100,95 +120,48 @@ class History:
             fault = evaluation.fault()
             if not fault and len(evaluation.x) != len(self.evaluations[0].x):
                 fault = f"it has {len(evaluation.x)} values, the first one has {len(self.evaluations[0].x)}"
+            if not fault and evaluation.objective != self.objective:
+                fault = f"the objective is {evaluation.objective!r}, that of the first one is {self.objective!r}"
             if fault:
                 raise InvalidInputError(
                     f"expected consistent evaluations; got evaluation {i} of {where}, where {fault}; "
                     "try correcting or removing it"
                 )
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write to a JSON file; the old file stays whole until the new one is complete on disk.
+    @property
+    def objective(self) -> str:
+        """The name of the output that is minimized or maximized."""
+        return self.evaluations[0].objective if self.evaluations else VALUE
 
-        A file that exists keeps its mode; through a symbolic link the file that it names is written.
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """The names of all outputs: the objective, then the others in the order in which they first came."""
+        names = dict.fromkeys(name for e in self.evaluations for name in e.further)
+        return (self.objective, *(name for name in names if name != self.objective))
+
+    def output(self, name: str) -> np.ndarray:
+        """One output of every evaluation, (n,): NaN where it was not computed."""
+        return np.asarray([e.outputs.get(name, math.nan) for e in self.evaluations], dtype=float)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the evaluations to a JSON file; `Result.save` and `Optimizer.save` add the space and the settings.
+
+        The old file stays whole until the new one is complete on disk. A file that exists keeps its mode; through a
+        symbolic link the file that it names is written.
         """
-        document = {
-            "format": _FORMAT,
-            "direction": self.direction,
-            "evaluations": [asdict(e) for e in self.evaluations],
-            "warmth": self.warmth.to_json(),
-        }
-        try:
-            text = json.dumps(document)
-        except (TypeError, ValueError, RecursionError) as error:
-            raise InvalidInputError(
-                "expected choices that JSON can hold (text, numbers, tuples of them); "
-                f"got others ({described(error)}); try names as choices, and look the objects up in your function"
-            ) from None
-        write_whole(path, text)
+        from surefoot.optimize.document import Document  # it imports this module
+
+        Document(self).write(path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> History:
-        """Read what `save` wrote; a file that does not say its direction is of a minimization."""
-        text = read_text(path)
-        try:
-            document = json.loads(text, object_pairs_hook=_without_repeats)
-            if document["format"] != _FORMAT:
-                raise ValueError(f"its format is {shown(document['format'])}")
-            evaluations = tuple(_evaluation(row) for row in document["evaluations"])
-            direction = document.get("direction", "minimize")
-            history = cls(evaluations, Warmth.from_json(document["warmth"]), direction)
-        except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
-            raise FileError(
-                f"expected a file written by History.save; got {shown(str(path))}, which is not ({described(error)}); "
-                "try the path given to save"
-            ) from None
-        history.check(f"the file {shown(str(path))}")
-        return history
+        """The evaluations in a file that `save` of a history, a result or an optimizer wrote."""
+        from surefoot.optimize.document import Document
+
+        return Document.read(path).history
 
 
-def _is_float(value: Any) -> bool:
+def is_float(value: Any) -> bool:
+    """Whether it is a number that a float can be."""
     number = plain_number(value)
     return number is not None and (number != number or abs(number) <= sys.float_info.max or math.isinf(number))
-
-
-def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    fields = dict(pairs)
-    if len(fields) != len(pairs):
-        raise ValueError("a key stands there twice")
-    return fields
-
-
-def _evaluation(row: dict[str, Any]) -> Evaluation:
-    if not isinstance(row["x"], list):
-        raise TypeError("a point is not a list")
-    y, duration_s = row["y"], row.get("duration_s", math.nan)
-    if not _is_float(y) or not _is_float(duration_s):
-        raise TypeError("a value or a duration is not a number")
-    return Evaluation(**{**row, "x": tuple(row["x"]), "y": float(y), "duration_s": float(duration_s)})
-
-
-def history_of(space: Space, x: Any, y: Any) -> History:
-    """A history of given points and values; values that are missing or not finite are failures."""
-    from surefoot.optimize.evaluate import as_evaluation  # it imports this module
-
-    points = space.points(x)
-    values = listed(y.ravel() if is_a(y, np.ndarray) else y)
-    values = [y] if values is None else values
-    if len(points) != len(values):
-        raise InvalidInputError(
-            f"expected as many values as points; got {len(points)} points and {len(values)} values; try zip"
-        )
-    if not same_rows(x, y):
-        raise InvalidInputError(
-            "expected values with the row labels of the points; got others; "
-            "try y0=y.loc[x.index], or y0=y.to_numpy() if the order is the same"
-        )
-    evaluations = []
-    for point, value in zip(points, values, strict=True):
-        try:
-            evaluations.append(as_evaluation(point, math.nan if value is None else value))
-        except TypeError:
-            raise InvalidInputError(
-                f"expected a number for each point; got {shown(value)}; try a list of floats"
-            ) from None
-    return History(tuple(evaluations))

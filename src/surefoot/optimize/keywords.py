@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from surefoot.errors import UnknownNameError
 from surefoot.expect import nearest
@@ -35,6 +36,16 @@ _ELSEWHERE = {
     "history": "resume checkpoint warm_start",
 }
 _MEANT = {theirs: ours for ours, names in _ELSEWHERE.items() for theirs in names.split()}
+
+
+class _NotGiven:
+    """What stands in a signature where leaving a keyword out and giving its default are not the same."""
+
+    def __repr__(self) -> str:
+        return "default"
+
+
+NOT_GIVEN: Any = _NotGiven()
 
 
 def check_keywords(given: Iterable[str], known: Iterable[str], door: str) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import inspect
 import os
 import warnings
@@ -23,34 +22,38 @@ from surefoot.errors import (
 )
 from surefoot.execute.isolate import isolated
 from surefoot.optimize.checks import as_integer, as_truth, has
-from surefoot.optimize.evaluate import Guard, evaluate, exception_classes
-from surefoot.optimize.history import Evaluation, History, history_of
+from surefoot.optimize.evaluate import Guard, exception_classes
+from surefoot.optimize.history import Evaluation, History
 from surefoot.optimize.hopeless import check_max_failures, stop_if_hopeless
-from surefoot.optimize.keywords import check_keywords
+from surefoot.optimize.keywords import NOT_GIVEN, check_keywords
 from surefoot.optimize.optimizer import Optimizer
+from surefoot.optimize.outputs import history_of
 from surefoot.optimize.parallel import in_parallel
 from surefoot.optimize.progress import Progress
 from surefoot.optimize.result import Result
 from surefoot.optimize.settings import Settings
-from surefoot.optimize.space import Space
+from surefoot.optimize.start import Start, begin
+from surefoot.optimize.work import Work, one_by_one
 
 Callback = Callable[[Result], Any]
 
 
 def minimize(
     fun: Callable[[Any], Any],
-    bounds: Any,
+    bounds: Any = None,
     *,
     n_evals: int = 100,
     n_init: int | None = None,
-    policy: str = "alternate",
-    kernel: str = "auto",
-    noise: float | str = "estimate",
-    seed: int = 0,
+    policy: str = NOT_GIVEN,
+    kernel: str = NOT_GIVEN,
+    noise: float | str = NOT_GIVEN,
+    seed: int = NOT_GIVEN,
     x0: Any = None,
     y0: Any = None,
     history: History | str | os.PathLike[str] | None = None,
-    maximize: bool = False,
+    resume: str | os.PathLike[str] | None = None,
+    objective: str | None = None,
+    maximize: bool = NOT_GIVEN,
     callback: Callback | None = None,
     executor: Executor | None = None,
     n_workers: int | None = None,
@@ -65,19 +68,24 @@ def minimize(
 ) -> Result:
     """Minimize an expensive function that may fail.
 
-    fun       called with an array (dict, if bounds is a dict; list, if types are mixed); returns a number. An
-              exception, NaN or an infinity is a failed evaluation: recorded, learned from, never repeated.
+    fun       called with an array (dict, if bounds is a dict; list, if types are mixed); returns a number, or a dict of
+              numbers by name. An exception, NaN or an infinity is a failed evaluation: recorded, learned from, never
+              repeated. `surefoot.Failed(reason, outputs=…, progress=…)` is one that says what is known all the same.
     bounds    a list or dict of (low, high), `Real`, `Integer` or `Categorical`, or scipy.optimize.Bounds; a parameter
               with low = high is fixed
     n_evals   evaluations in total, failed ones and those of `history` and `x0` included
     n_init    evaluations of the initial Latin hypercube: 10 per parameter, at most 30
-    policy    what to maximize: "alternate" (two EI steps, one ScaledEI step), or RND, MN, LCB, PI, EI, MES, MES-R,
-              ScaledEI, or one of your own (register_policy)
+    policy    what to maximize: "alternate", the default (two EI steps, one ScaledEI step), or RND, MN, LCB, PI, EI,
+              MES, MES-R, ScaledEI, or one of your own (register_policy)
     kernel    of the objective: "matern52" (twice differentiable), "se" (smooth), or "auto", the likelier of the two
-    noise     "estimate", 0 for a deterministic function, or the standard deviation of the noise
+    noise     "estimate" (the default), 0 for a deterministic function, or the standard deviation of the noise
     x0, y0    points to start from (a list, an array, a data frame with the parameters' names) and their values;
               those without values are evaluated first
-    history   of an earlier result, or the path of its file: 50 evaluations = 25, saved and loaded, and 25 more
+    history   of an earlier result, or the path of its file, for these bounds and settings
+    resume    the path of a file that `result.save` or `Optimizer.save` wrote: bounds, settings and evaluations are in
+              it. 50 evaluations = 25, saved and resumed, and 25 more
+    objective the name of the output to minimize, where fun returns several; default: the only one, or "value"
+    seed      of all random numbers; default 0
     maximize  look for the largest value instead; results, histories and callbacks have your sign
     callback  called with the result so far after each evaluation; StopIteration stops the run
     executor  any concurrent.futures.Executor, for parallel evaluations, n_workers at a time
@@ -100,24 +108,15 @@ def minimize(
     the `__cause__` of a RunStoppedError that does.
     """
     check_keywords(settings, _keywords(), "minimize")
-    space = Space.of(bounds)
     n_evals = as_integer("n_evals", n_evals, 1, 100)
     _check_callables(fun, callback, executor)
     n_workers = None if n_workers is None else as_integer("n_workers", n_workers, 1, 2)
     guard = Guard(timeout, isolate, memory_limit_mb, exception_classes(retry_on), n_retries)
     max_failures = check_max_failures(max_failures)
-    optimizer = Optimizer(
-        space,
-        seed=seed,
-        n_init=n_init,
-        policy=policy,
-        kernel=kernel,
-        noise=noise,
-        history=history,
-        maximize=maximize,
-        **settings,
-    )
-    queue = _given_points(optimizer, x0, y0)
+    settings |= {"n_init": NOT_GIVEN if n_init is None else n_init, "policy": policy, "kernel": kernel, "noise": noise}
+    given = {name: value for name, value in (settings | {"seed": seed}).items() if value is not NOT_GIVEN}
+    optimizer = begin(Start(bounds, history, resume, objective, maximize, given))
+    queue = [*optimizer.take_pending(), *_given_points(optimizer, x0, y0)]
     n_given = len(optimizer.history)
 
     def report(evaluation: Evaluation) -> None:
@@ -129,16 +128,12 @@ def minimize(
 
     bar = Progress(n_evals, shown=as_truth("progress", progress))
     with isolated(fun, guard) as fun, _carrying_the_result(optimizer), bar:
-        evaluate_at = functools.partial(evaluate, fun, space, guard=guard)
         try:
+            work = Work(fun, optimizer, queue, n_evals, guard, report)
             if executor is None:
-                while len(optimizer.history) < n_evals:
-                    x = queue.pop(0) if queue else space.validate(optimizer.ask())
-                    evaluation = evaluate_at(x)
-                    optimizer.record(evaluation)
-                    report(evaluation)
+                one_by_one(work)
             else:
-                in_parallel(evaluate_at, optimizer, queue, n_evals, executor, n_workers, report)
+                in_parallel(work, executor, n_workers)
             message = _finished(optimizer, n_evals, n_given)
         except StopIteration:
             message = "stopped by the callback"
@@ -219,5 +214,5 @@ def _given_points(optimizer: Optimizer, x0: Any, y0: Any) -> list[Any]:
     """Tell the points of x0 whose values are known; return the others."""
     if y0 is None:
         return optimizer.space.points(x0)
-    optimizer.record(*history_of(optimizer.space, x0, y0).evaluations)
+    optimizer.record(*history_of(optimizer.space, x0, y0, optimizer.known_objective).evaluations)
     return []

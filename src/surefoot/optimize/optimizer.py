@@ -7,9 +7,9 @@ import os
 import sys
 import threading
 import warnings
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any, overload
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Self, overload
 
 import numpy as np
 
@@ -18,10 +18,11 @@ from surefoot.engine.suggest import suggest
 from surefoot.engine.warmth import Warmth
 from surefoot.errors import InvalidInputError, NumericalWarning, SpaceExhaustedError, as_reason, described, shown
 from surefoot.optimize.checks import as_integer, as_truth, is_a, plain_number
-from surefoot.optimize.evaluate import as_evaluation
+from surefoot.optimize.document import Document
 from surefoot.optimize.given import listed
-from surefoot.optimize.history import Direction, Evaluation, History
+from surefoot.optimize.history import VALUE, Direction, Evaluation, History
 from surefoot.optimize.keywords import check_keywords
+from surefoot.optimize.outputs import as_evaluation, check_objective, check_outputs, renamed, under_one_name
 from surefoot.optimize.parameters import Value
 from surefoot.optimize.result import Result, make_result
 from surefoot.optimize.settings import Settings
@@ -42,24 +43,28 @@ def default_n_init(d: int) -> int:
 class _State:
     """What an optimizer knows: replaced whole, so that an interrupt finds it before or after a change."""
 
-    history: History  # of the minimized values; its warmth is that of the last point told
+    history: History  # its warmth is that of the last point told
     warmth: Warmth  # of the last point asked for
+    objective: str | None = None  # the name of the output that is optimized, once it is known
     units: tuple[np.ndarray, ...] = ()  # of the evaluations, (D,) each
     pending: tuple[tuple[tuple[Value, ...], np.ndarray], ...] = ()  # points asked for and not told, and their units
 
     def with_pending(self, values: tuple[Value, ...], unit: np.ndarray, warmth: Warmth) -> _State:
         return replace(self, warmth=warmth, pending=(*self.pending, (values, unit)))
 
-    def with_told(self, told: Sequence[tuple[Evaluation, np.ndarray]]) -> _State:
+    def with_told(self, told: Sequence[Evaluation], units: Sequence[np.ndarray]) -> _State:
         pending = list(self.pending)
-        for evaluation, _ in told:
+        for evaluation in told:
             at = next((i for i, (values, _) in enumerate(pending) if values == evaluation.x), None)
             if at is not None:
                 del pending[at]
-        evaluations = (*self.history.evaluations, *(evaluation for evaluation, _ in told))
+        named, objective = under_one_name(told, self.objective)
+        before = self.history.evaluations
+        if objective != self.objective:  # all of them failed
+            before = tuple(under_one_name(before, objective)[0])
         # Only now does the warmth of the ask count: an ask that is never answered leaves no trace.
-        history = replace(self.history, evaluations=evaluations, warmth=self.warmth)
-        return _State(history, self.warmth, (*self.units, *(unit for _, unit in told)), tuple(pending))
+        history = replace(self.history, evaluations=(*before, *named), warmth=self.warmth)
+        return _State(history, self.warmth, objective, (*self.units, *units), tuple(pending))
 
 
 class Optimizer:
@@ -70,9 +75,10 @@ class Optimizer:
     >>> opt.tell(x, 3.2)                    # or: opt.tell_failure(x, "mesh collapsed")
 
     `bounds` is a list or a dict of (low, high), `Real`, `Integer` or `Categorical`, or scipy.optimize.Bounds. Points
-    are arrays (lists when types are mixed), or dicts when the bounds were a dict. `ask` may be called again before
-    the answers are in: points asked for and not told are pending and are not proposed twice. Everything needed to
-    resume is `history`, which may also be given as the path of its file.
+    are lists of Python's own numbers and your choices, or dicts of them when the bounds were a dict: json can write
+    them. `ask` may be called again before the answers are in: points asked for and not told are pending and are not
+    proposed twice. `save` writes everything to one file, and `Optimizer.load` goes on from there. With other bounds
+    or settings the evaluations alone can be taken over: `history`, of a result or as the path of a file.
 
     Threads may share an optimizer: a lock lets them in one after another, a suggestion included, so that parallel
     asks know of each other's points and no value told is lost. Which thread gets which point is up to them.
@@ -86,10 +92,14 @@ class Optimizer:
         n_init: int | None = None,
         history: History | str | os.PathLike[str] | None = None,
         maximize: bool = False,
+        objective: str | None = None,
         **settings: Any,
     ) -> None:
-        """Keyword settings: policy, kernel, search, noise, design, kappa, failures; see `Settings`."""
-        own = ("seed", "n_init", "history", "maximize")
+        """Keyword settings: policy, kernel, search, noise, design, kappa, failures; see `Settings`.
+
+        objective: the name of the output to optimize, where dicts of several outputs are told
+        """
+        own = ("seed", "n_init", "history", "maximize", "objective")
         check_keywords(
             settings, (*own, *(name for name in Settings.__dataclass_fields__ if name not in own)), "Optimizer"
         )
@@ -98,7 +108,8 @@ class Optimizer:
         self.settings = Settings.of(seed=seed, n_init=n_init, **settings)
         self._sign = -1.0 if as_truth("maximize", maximize) else 1.0
         self._lock = threading.RLock()
-        self._state = _State(History(), History().warmth)
+        empty = History(direction=self.direction)
+        self._state = _State(empty, empty.warmth, check_objective(objective))
         if history is not None:
             self._resume(history)
 
@@ -115,9 +126,22 @@ class Optimizer:
                 f"{history.direction}; try maximize={history.direction == 'maximize'}, or "
                 f"dataclasses.replace(history, direction={self.direction!r}) if only its label is wrong"
             )
-        self.record(*(replace(e, x=self.space.validate(e.x)) for e in history.evaluations))
+        objective = self._objective_of(history)
+        self.record(*(replace(renamed(e, objective), x=self.space.validate(e.x)) for e in history.evaluations))
         told = replace(self._state.history, warmth=history.warmth)
         self._state = replace(self._state, history=told, warmth=history.warmth)
+
+    def _objective_of(self, history: History) -> str:
+        """The name of the objective of given evaluations; a value without a name takes the one that we have."""
+        ours, theirs = self._state.objective, history.objective
+        if ours is None or not history.ok.any() or (theirs == VALUE and ours not in history.outputs):
+            return theirs if ours is None else ours
+        if ours != theirs:
+            raise InvalidInputError(
+                f"expected a history whose objective is {ours!r}; got one of {theirs!r}, with the outputs "
+                f"{', '.join(history.outputs)}; try objective={theirs!r}"
+            )
+        return ours
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "_lock"}
@@ -164,13 +188,17 @@ class Optimizer:
                 )
             values = self.space.decode(suggestion.x[0])
             self._state = state.with_pending(values, self.space.encode(values), suggestion.warmth)
-        return self.space.to_user(values)
+        return self._plain(values)
+
+    def _plain(self, values: tuple[Value, ...]) -> Any:
+        """A point as json can write it."""
+        return dict(zip(self.space.names, values, strict=True)) if self.space.named else list(values)
 
     def _runs(self, state: _State) -> Batch:
         D, history = self.space.n_inputs, state.history
         return Batch(
             X=np.asarray(state.units, dtype=float).reshape(1, -1, D),
-            y=history.y[None],
+            y=self._sign * history.y[None],
             ok=history.ok[None],
             pending=np.asarray([unit for _, unit in state.pending], dtype=float).reshape(1, -1, D),
             run_ids=(0,),
@@ -180,9 +208,10 @@ class Optimizer:
     # --- telling
 
     def tell(self, x: Any, y: Any, *, duration_s: float = math.nan) -> None:
-        """Report the value at x (any point of the space, asked for or not). NaN and infinities count as failures.
+        """Report the value at x (any point of the space, asked for or not), or a dict of outputs by name.
 
-        With lists of points and values (or a data frame and a column), all are checked before the first is recorded.
+        NaN and infinities count as failures; in outputs other than the objective NaN says: not computed. With lists
+        of points and values (or a data frame and a column), all are checked before the first is recorded.
         """
         values = listed(y)
         points = [self.space.validate(x)] if values is None else self.space.points(x)
@@ -193,10 +222,14 @@ class Optimizer:
                 "try tell(x, y) one by one"
             )
         duration = _checked_duration(duration_s)
-        evaluations = []
+        evaluations, objective = [], self._state.objective
         for point, value in zip(points, values, strict=True):
             try:
-                evaluations.append(as_evaluation(point, value, duration))
+                evaluation = as_evaluation(point, value, duration, objective)
+                objective = evaluation.objective if evaluation.ok else objective
+                evaluations.append(evaluation)
+            except InvalidInputError:
+                raise
             except Exception as error:  # TypeError, or what an object does when it is looked at
                 raise InvalidInputError(
                     f"expected a number as the value at {shown(self.space.to_user(point))}; got {shown(value)} "
@@ -204,10 +237,30 @@ class Optimizer:
                 ) from None
         self.record(*evaluations)
 
-    def tell_failure(self, x: Any, reason: str = "failed", *, duration_s: float = math.nan) -> None:
-        """Report that the evaluation at x failed; it is not proposed again, and where it failed is learned."""
-        duration = _checked_duration(duration_s)
-        self.record(Evaluation(self.space.validate(x), math.nan, "failed", as_reason(reason), duration))
+    def tell_failure(
+        self,
+        x: Any,
+        reason: str = "failed",
+        *,
+        duration_s: float = math.nan,
+        outputs: Mapping[str, float] | None = None,
+        progress: float = math.nan,
+    ) -> None:
+        """Report that the evaluation at x failed; it is not proposed again, and where it failed is learned.
+
+        outputs: numbers by name that it had by then; progress: the share of the simulation that it reached, 0 to 1
+        """
+        self.record(
+            Evaluation(
+                self.space.validate(x),
+                math.nan,
+                "failed",
+                as_reason(reason),
+                _checked_duration(duration_s),
+                further={} if outputs is None else check_outputs(outputs),
+                progress=_checked_progress(progress),
+            )
+        )
 
     def mark_pending(self, x: Any) -> None:
         """Say that x is being evaluated although it was not asked for; it is not proposed meanwhile."""
@@ -220,15 +273,62 @@ class Optimizer:
         with self._lock:
             self._state = replace(self._state, pending=())
 
+    def take_pending(self) -> list[tuple[Value, ...]]:
+        """The pending points, which are no longer pending then: whoever takes them evaluates them."""
+        with self._lock:
+            taken = [values for values, _ in self._state.pending]
+            self.forget_pending()
+        return taken
+
     def awaits(self, values: tuple[Value, ...]) -> bool:
         """Whether a valid point is pending."""
         return any(pending == values for pending, _ in self._state.pending)
 
     def record(self, *evaluations: Evaluation) -> None:
-        """Keep evaluations of valid points, in the user's sign: all of them, or (interrupted) none."""
-        told = [(replace(e, y=self._sign * e.y), self.space.encode(e.x)) for e in evaluations]
+        """Keep evaluations of valid points: all of them, or (interrupted) none."""
+        units = [self.space.encode(e.x) for e in evaluations]
         with self._lock:
-            self._state = self._state.with_told(told)
+            self._state = self._state.with_told(evaluations, units)
+
+    # --- keeping
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write everything to one JSON file, pending points included, from which `load` goes on.
+
+        The old file stays whole until the new one is complete on disk: save after each `tell` to survive a kill.
+        """
+        state = self._state
+        Document(
+            state.history,
+            self.space,
+            self.settings,
+            state.objective,
+            tuple(values for values, _ in state.pending),
+            None if state.warmth is state.history.warmth else state.warmth,
+        ).write(path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """The optimizer that `save` of an optimizer or a result wrote: it goes on as if it had not been away."""
+        return cls.of(Document.read(path), path)
+
+    @classmethod
+    def of(cls, document: Document, path: str | os.PathLike[str]) -> Self:
+        """The optimizer of a document that was read from this path."""
+        if document.space is None or document.settings is None:
+            raise InvalidInputError(
+                f"expected a document with space and settings; got {shown(str(path))}, a history alone; "
+                "try Optimizer(bounds, history=…) with its path"
+            )
+        maximize, settings = document.history.direction == "maximize", asdict(document.settings)
+        optimizer = cls(
+            document.space, history=document.history, maximize=maximize, objective=document.objective, **settings
+        )
+        for x in document.pending:
+            optimizer.mark_pending(x)
+        if document.asked is not None:
+            optimizer._state = replace(optimizer._state, warmth=document.asked)
+        return optimizer
 
     # --- looking
 
@@ -239,15 +339,23 @@ class Optimizer:
 
     @property
     def history(self) -> History:
-        """All evaluations and what the next suggestion starts from; `history.save(path)` keeps them."""
-        told = self._state.history
-        users = tuple(replace(e, y=self._sign * e.y) for e in told.evaluations) if self._sign < 0 else told.evaluations
-        return replace(told, evaluations=users, direction=self.direction)
+        """All evaluations and what the next suggestion starts from."""
+        return self._state.history
+
+    @property
+    def objective(self) -> str:
+        """The name of the output that is optimized."""
+        return VALUE if self._state.objective is None else self._state.objective
+
+    @property
+    def known_objective(self) -> str | None:
+        """Its name, if one was given or has been seen: while there is none, the first value told may name it."""
+        return self._state.objective
 
     @property
     def pending(self) -> list[Any]:
         """Points asked for and not told yet."""
-        return [self.space.to_user(values) for values, _ in self._state.pending]
+        return [self._plain(values) for values, _ in self._state.pending]
 
     @property
     def best(self) -> Evaluation | None:
@@ -267,3 +375,10 @@ def _checked_duration(duration_s: Any) -> float:
             f"expected duration_s in seconds, at least 0; got {shown(duration_s)}; try leaving it out"
         )
     return float(seconds)
+
+
+def _checked_progress(progress: Any) -> float:
+    share = plain_number(progress)
+    if share is None or not (share != share or 0.0 <= share <= 1.0):
+        raise InvalidInputError(f"expected progress from 0 to 1; got {shown(progress)}; try progress=0.6")
+    return float(share)

@@ -3,39 +3,29 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
 from dataclasses import replace
-from typing import Any
 
 from surefoot.errors import InvalidInputError, SpaceExhaustedError, WorkersLostError, described, shown
 from surefoot.optimize.checks import is_a
+from surefoot.optimize.evaluate import evaluate
 from surefoot.optimize.history import Evaluation
-from surefoot.optimize.optimizer import Optimizer
+from surefoot.optimize.work import Point, Work
 
-Point = tuple[Any, ...]
 _LOOK_S = 2.0  # between two looks at whether the executor is still there
 
 
-def in_parallel(
-    evaluate_at: Callable[[Point], Evaluation],
-    optimizer: Optimizer,
-    queue: list[Point],
-    n_evals: int,
-    executor: Executor,
-    n_workers: int | None,
-    report: Callable[[Evaluation], None],
-) -> None:
+def in_parallel(work: Work, executor: Executor, n_workers: int | None) -> None:
     """Keep n_workers evaluations under way; each end is told at once and replaced by a new suggestion."""
-    n_workers = n_workers or _default_workers(executor)
+    n_workers, optimizer = n_workers or _default_workers(executor), work.optimizer
     running: dict[Future[Evaluation], Point] = {}
     lost: WorkersLostError | None = None  # the executor takes no more work; what is under way may still end
     try:
-        while len(optimizer.history) < n_evals:
-            while lost is None and len(running) < n_workers and len(optimizer.history) + len(running) < n_evals:
+        while work.n_left > 0:
+            while lost is None and len(running) < min(n_workers, work.n_left):
                 try:
-                    x = _next(optimizer, queue)
-                    running[_submitted(executor, evaluate_at, x)] = x
+                    x = work.next_point()
+                    running[_submitted(executor, work, x)] = x
                 except SpaceExhaustedError:
                     if not running:
                         raise
@@ -55,7 +45,7 @@ def in_parallel(
                 evaluation = _collect(future, running[future])
                 optimizer.record(evaluation)
                 del running[future]
-                report(evaluation)
+                work.report(evaluation)
     except WorkersLostError as error:
         for future, x in running.items():  # nobody knows which evaluation killed them
             if not _has_ended(future):
@@ -78,17 +68,10 @@ def _default_workers(executor: Executor) -> int:
     return n if isinstance(n, int) and n >= 1 else 2
 
 
-def _next(optimizer: Optimizer, queue: list[Point]) -> Point:
-    if not queue:
-        return optimizer.space.validate(optimizer.ask())
-    optimizer.mark_pending(queue[0])
-    return queue.pop(0)
-
-
-def _submitted(executor: Executor, evaluate_at: Callable[[Point], Evaluation], x: Point) -> Future[Evaluation]:
+def _submitted(executor: Executor, work: Work, x: Point) -> Future[Evaluation]:
     """An evaluation under way; whatever an executor raises instead means that it takes no more work."""
     try:
-        future = executor.submit(evaluate_at, x)
+        future = executor.submit(evaluate, *work.task(x))
     except Exception as error:
         raise WorkersLostError(
             f"expected an executor that takes work; got {described(error)}; try one that stays open until "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
@@ -17,9 +18,14 @@ from surefoot.engine.model import Model, fit_model
 from surefoot.errors import InvalidInputError, shown
 from surefoot.numerics.designs import generator
 from surefoot.optimize.checks import is_a
+from surefoot.optimize.document import Document
 from surefoot.optimize.history import History
+from surefoot.optimize.outputs import columns
 from surefoot.optimize.settings import Settings
 from surefoot.optimize.space import Space
+
+_KNOWN = ("progress", "fidelity")  # columns of a table only where they are known
+_COLUMNS = ("number", "value", "best", "status", "reason", "duration_s", *_KNOWN)
 
 
 @dataclass(frozen=True)
@@ -135,22 +141,54 @@ class Result:
             "message": self.message,
             "success": str(self.success),
             "fun": str(self.fun),
+            **({"outputs": shown(self.outputs)} if len(self.outputs) > 1 else {}),
             "x": str(self.x) if isinstance(self.x, np.ndarray) else shown(self.x),
             "nfev": str(self.nfev),
             "n_failures": str(self.n_failures),
         }
 
+    @property
+    def objective(self) -> str:
+        """The name of the output that was optimized."""
+        return self.history.objective
+
+    @property
+    def outputs(self) -> dict[str, float]:
+        """Every output of the best evaluation, by name; none if nothing succeeded."""
+        ok = [e for e in self.history.evaluations if e.ok]
+        return min(ok, key=lambda e: self.sign * e.y).outputs if ok else {}
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write everything to one JSON file: `minimize(f, resume=path)` and `Optimizer.load(path)` go on from there.
+
+        The old file stays whole until the new one is complete on disk.
+        """
+        Document(self.history, self.space, self.settings).write(path)
+
     def table(self) -> list[dict[str, Any]]:
-        """One row per evaluation: number, parameters, value, best so far, status, reason, duration."""
+        """One row per evaluation: number, parameters, value, further outputs, best so far, status, reason, duration.
+
+        Progress and fidelity are there if any is known. A parameter or output whose name is taken has a prefix:
+        parameter.status, output.status.
+        """
         rows, best = [], math.nan
-        for i, e in zip(self.numbers, self.history.evaluations, strict=True):
+        evaluations = self.history.evaluations
+        known = [name for name in _KNOWN if any(math.isfinite(getattr(e, name)) for e in evaluations)]
+        parameters, outputs = columns(_COLUMNS, self.space.names, self.history.outputs[1:])
+        for i, e in zip(self.numbers, evaluations, strict=True):
             if e.ok and not self.sign * best <= self.sign * e.y:  # `not <=` so that the first replaces NaN
                 best = e.y
-            point = dict(zip(self.space.names, e.x, strict=True))
-            rows.append(
-                {"number": i, **point, "value": e.y, "best": best, "status": e.status, "reason": e.reason,
-                 "duration_s": e.duration_s}
-            )  # fmt: skip
+            rows.append({
+                "number": i,
+                **dict(zip(parameters.values(), e.x, strict=True)),
+                "value": e.y,
+                **{column: e.further.get(name, math.nan) for name, column in outputs.items()},
+                "best": best,
+                "status": e.status,
+                "reason": e.reason,
+                "duration_s": e.duration_s,
+                **{name: getattr(e, name) for name in known},
+            })  # fmt: skip
         return rows
 
     @cached_property

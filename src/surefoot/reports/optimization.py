@@ -15,6 +15,7 @@ import numpy as np
 
 from surefoot import __version__
 from surefoot.optimize.drawing import best_so_far, best_values, draw_convergence, draw_gap, draw_slice, mappable
+from surefoot.optimize.history import VALUE
 from surefoot.optimize.parameters import Categorical, Integer, Parameter
 from surefoot.optimize.reasons import grouped
 from surefoot.reports.numbers import duration, number, percent, power, versions
@@ -77,7 +78,8 @@ def _outcome(result: Result) -> list[Block]:
             Note("No evaluation has succeeded, so there is no best point. The reasons are below.", kind="warning"),
         ]
     at = next(row["number"] for row in result.table() if row["best"] == result.fun)
-    which = "Largest value" if result.sign < 0 else "Smallest value"
+    what = "value" if result.objective == VALUE else result.objective
+    which = f"{'Largest' if result.sign < 0 else 'Smallest'} {what}"
     blocks: list[Block] = [Facts([(which, number(result.fun), f"at evaluation {at} (the first is 0)"), counts])]
     best = best_values(result)
     rows = [
@@ -85,6 +87,9 @@ def _outcome(result: Result) -> list[Block]:
         for name, p, value in zip(result.space.names, result.space.parameters, best, strict=True)
     ]
     blocks.append(Table("The best point", ("parameter", "value", "range", "where in it"), rows, left=(0, 2)))
+    if len(result.outputs) > 1:
+        outputs = [(name, number(y) if math.isfinite(y) else "not computed") for name, y in result.outputs.items()]
+        blocks.append(Table("The outputs at the best point", ("output", "value"), outputs, left=(0,)))
     if any("bound" in row[-1] for row in rows):
         blocks.append(Note("The best point lies on a bound: a better one may lie beyond it. Consider wider bounds."))
     exact = dict(zip(result.space.names, best, strict=True))
@@ -151,7 +156,7 @@ def _best_table(result: Result) -> Table:
     ok.sort(key=lambda pair: result.sign * pair[1].y)
     rows = [(i, number(e.y), *map(_value, e.x)) for i, e in ok[:_N_BEST]]
     left = tuple(k + 2 for k, p in enumerate(result.space.parameters) if isinstance(p, Categorical))
-    header = ("evaluation", "value", *result.space.names)
+    header = ("evaluation", result.objective, *result.space.names)
     return Table(f"The {len(rows)} best evaluations" if len(rows) > 1 else "The only success", header, rows, left)
 
 

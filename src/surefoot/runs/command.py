@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from surefoot.execute.outcome import Outcome, death, signal_name, timeout_outcom
 from surefoot.execute.processes import Processes, wait
 from surefoot.execute.supervise import CANNOT_START, MESSAGE
 from surefoot.runs.evaluator import STDERR, STDOUT, Evaluator, fill
-from surefoot.runs.reading import read_value, tail
+from surefoot.runs.reading import read_partial, read_value, tail
 
 
 def run_command(
@@ -33,8 +34,18 @@ def run_command(
             in_time = wait(running, evaluator.timeout_s)
         finally:
             code = processes.stop(running)
-    if not in_time:
-        return timeout_outcome(evaluator.timeout_s)
+    outcome = _ended(folder, code) if in_time else timeout_outcome(evaluator.timeout_s)
+    if outcome.reason:
+        return _with_outputs(outcome, read_partial(evaluator.value, folder))
+    left_s = math.inf if evaluator.timeout_s is None else evaluator.timeout_s - (time.monotonic() - start)
+    try:
+        return _with_outputs(outcome, read_value(evaluator.value, folder, left_s))
+    except ValueError as error:
+        return Outcome(reason=str(error))
+
+
+def _ended(folder: Path, code: int) -> Outcome:
+    """What an exit code says."""
     said = tail(folder / STDERR, 4096).strip()
     if code == CANNOT_START and said.startswith(MESSAGE):
         raise InvalidInputError(f"expected a command that can be started; got {said}; try it by hand in {folder}")
@@ -43,8 +54,12 @@ def run_command(
     if code > 0:
         last = said.splitlines()[-1][:200] if said else ""
         return Outcome(reason=f"exit status {code}" + (f": {last}" if last else ""), exception_names=(str(code),))
-    left_s = math.inf if evaluator.timeout_s is None else evaluator.timeout_s - (time.monotonic() - start)
-    try:
-        return Outcome(value=read_value(evaluator.value, folder, left_s))
-    except ValueError as error:
-        return Outcome(reason=str(error))
+    return Outcome()
+
+
+def _with_outputs(outcome: Outcome, value: float | dict[str, float]) -> Outcome:
+    """What came, with what was read; among outputs by name `progress` is the share of the work that was done."""
+    if not isinstance(value, dict):
+        return replace(outcome, value=value)
+    outputs = {name: number for name, number in value.items() if name != "progress"}
+    return replace(outcome, value=outputs, progress=value.get("progress", math.nan))

@@ -18,7 +18,8 @@ from surefoot.runs.study import changes_of, check_same_problem, counts_of
 
 def check(problem: Problem, place: str) -> Iterator[str]:
     """What would happen, line by line; raises what a run would raise. An existing storage is opened, none is made."""
-    yield f"study       {problem.name}, {problem.direction}, {problem.n_evals} evaluations, {problem.settings.policy}"
+    goal = f"{problem.direction} {problem.evaluator.name}".rstrip()
+    yield f"study       {problem.name}, {goal}, {problem.n_evals} evaluations, {problem.settings.policy}"
     for name, distribution in problem.parameters.items():
         yield f"parameter   {name}: {distribution}"
     space = engine_space(problem.parameters)

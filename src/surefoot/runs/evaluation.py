@@ -12,16 +12,16 @@ import shutil
 import sys
 import threading
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from surefoot.errors import InvalidInputError
 from surefoot.execute.caller import Caller, LoadError
 from surefoot.execute.helper import Loading, Request
-from surefoot.execute.outcome import Outcome, exception_outcome, is_machine_trouble
+from surefoot.execute.outcome import Outcome, is_machine_trouble
 from surefoot.execute.processes import Processes, StoppedError
-from surefoot.optimize.evaluate import as_evaluation
+from surefoot.optimize.evaluate import from_outcome
 from surefoot.optimize.history import Evaluation
 from surefoot.runs.command import run_command
 from surefoot.runs.evaluator import PARAMETERS_FILE, STDERR, STDOUT
@@ -58,23 +58,11 @@ def evaluate_trial(problem: Problem, number: int, x: dict[str, Any]) -> Finished
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(folder))  # teaches nothing about the point
     duration = time.perf_counter() - start
     if transient:
-        reason = f"{outcome.reason} (transient; tried {n_tries} times)"
-        evaluation = Evaluation((), math.nan, "transient", reason, duration)
-    else:
-        evaluation = _evaluation(outcome, duration)
+        outcome = replace(outcome, reason=f"{outcome.reason} (transient; tried {n_tries} times)")
+    name = problem.evaluator.name or None
+    evaluation = from_outcome((), outcome, duration, name, "transient" if transient else "failed")
     ends = {"stdout": tail(folder / STDOUT, _TAIL_BYTES), "stderr": tail(folder / STDERR, _TAIL_BYTES)}
     return Finished(evaluation, {"host": platform.node(), "folder": str(folder), **ends})
-
-
-def _evaluation(outcome: Outcome, duration_s: float) -> Evaluation:
-    if not outcome.reason:
-        try:
-            return as_evaluation((), outcome.value, duration_s)
-        except TypeError as error:  # not a number
-            outcome = Outcome(reason=str(error))
-        except Exception as error:  # the value's own methods
-            outcome = exception_outcome(error)
-    return Evaluation((), math.nan, "failed", outcome.reason, duration_s)
 
 
 def _evaluate(problem: Problem, number: int, x: dict[str, Any], folder: Path) -> Outcome:
@@ -115,7 +103,7 @@ def _call(problem: Problem, x: dict[str, Any], folder: Path, environment: dict[s
     except LoadError as error:
         raise not_loaded(problem, error) from None
     short = [name.rsplit(".", 1)[-1] for name in outcome.exception_names]
-    return Outcome(outcome.value, outcome.reason, (*outcome.exception_names, *short), outcome.machine)
+    return replace(outcome, exception_names=(*outcome.exception_names, *short))
 
 
 def caller_of(problem: Problem, environment: dict[str, str]) -> Caller:

@@ -7,6 +7,7 @@
     n_retries = 2                           # for failures named in retry_on
     retry_on = ["75", "SIGKILL", "timeout"] # exit statuses, signals, "timeout", names of exceptions
     value = {json = "out.json", key = "loss"}    # or {regex = 'loss = (\\S+)'}; default: the last line of stdout
+    name = "loss"                           # of the value; where there are several outputs: which is the value
     [objective.environment]
     OMP_NUM_THREADS = "1"
 
@@ -60,7 +61,10 @@ def check_contents(table: Mapping[str, Any]) -> None:
 
 @dataclass(frozen=True)
 class ValueSource:
-    """Where a command's value is read: the last line of stdout unless one of these is given."""
+    """Where a command's value is read: the last line of stdout unless one of these is given.
+
+    Where `key`, or the whole JSON file without one, is an object, the numbers in it are outputs by name.
+    """
 
     regex: str = ""
     json: str = ""
@@ -74,6 +78,7 @@ class Evaluator:
     command: tuple[str, ...] = ()
     python: str = ""  # module:function or file.py:function, called with a dict of the parameters
     value: ValueSource = ValueSource()
+    name: str = ""  # of the value among the outputs; empty: not given
     timeout_s: float | None = None
     memory_limit_mb: float | None = None  # of a command; of a function: what it may add
     n_retries: int = 2
@@ -101,6 +106,8 @@ def evaluator_from(table: Mapping[str, Any], folder: Path, parameters: Mapping[s
         isinstance(name, (str, int)) and not isinstance(name, bool) for name in retry_on
     )
     expect(names, "retry_on as a list of exit statuses, signals or exceptions", retry_on, 'retry_on = [75, "OSError"]')
+    name = table.get("name", "")
+    expect(isinstance(name, str) and ("name" not in table or name != ""), "name as text", name, 'name = "loss"')
     environment = table.get("environment", {})
     texts = isinstance(environment, dict) and all(isinstance(text, str) for text in environment.values())
     expect(texts, "environment as a table of texts", environment, 'OMP_NUM_THREADS = "1"')
@@ -110,6 +117,7 @@ def evaluator_from(table: Mapping[str, Any], folder: Path, parameters: Mapping[s
         command=_command(table["command"], folder, parameters) if "command" in table else (),
         python=_python(table["python"], folder) if "python" in table else "",
         value=_value(table.get("value")),
+        name=name,
         timeout_s=table.get("timeout_s"),
         memory_limit_mb=table.get("memory_limit_mb"),
         n_retries=n_retries,
@@ -228,8 +236,8 @@ def _value(table: Any) -> ValueSource:
     expect(isinstance(table, dict), "value as a table", table, "value = {regex = 'loss = (\\S+)'}")
     known_keys("value", table, ("regex", "json", "key"))
     texts = all(isinstance(text, str) and text for text in table.values())
-    one = ("regex" in table) != ("json" in table) and ("key" in table) == ("json" in table)
-    expect(texts and one, "value = {regex} or {json, key}", table, 'value = {json = "out.json", key = "loss"}')
+    one = ("regex" in table) != ("json" in table) and ("json" in table or "key" not in table)
+    expect(texts and one, "value = {regex}, {json, key} or {json}", table, 'value = {json = "out.json", key = "loss"}')
     if "regex" in table:
         try:
             with warnings.catch_warnings():  # of what may mean something else in a later Python

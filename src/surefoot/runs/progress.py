@@ -10,6 +10,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 
+from surefoot.optimize.history import VALUE
 from surefoot.optimize.reasons import grouped
 from surefoot.optimize.result import Result
 from surefoot.runs.study import Counts
@@ -103,9 +104,12 @@ def final_table(result: Result, name: str, n_evals: int) -> Table:
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
     if result.success:
-        table.add_row("best value", f"{result.fun:.10g}")
+        what = "value" if result.objective == VALUE else result.objective
+        table.add_row(f"best {escape(what)}", f"{result.fun:.10g}")
         for parameter, value in result.x.items():
             table.add_row(f"  {escape(parameter)}", escape(f"{value:.10g}" if isinstance(value, float) else str(value)))
+        for name, y in list(result.outputs.items())[1:]:
+            table.add_row(escape(name), f"{y:.10g}")
     else:
         table.add_row("best value", "none: nothing has succeeded")
     table.add_row("failed", f"{result.n_failures} of {result.nfev}")

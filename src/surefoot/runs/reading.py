@@ -36,8 +36,11 @@ def _end(path: Path, n_bytes: int) -> bytes:
         return file.read(n_bytes)
 
 
-def read_value(source: ValueSource, folder: Path, left_s: float) -> float:
-    """The value of a command that ended well, within the time that is left; ValueError says why there is none."""
+def read_value(source: ValueSource, folder: Path, left_s: float) -> float | dict[str, float]:
+    """The value of a command that ended well, or its outputs by name, within the time that is left.
+
+    ValueError says why there is none.
+    """
     if source.json:
         return _from_json(folder / source.json, source)
     if source.regex:
@@ -47,6 +50,15 @@ def read_value(source: ValueSource, folder: Path, left_s: float) -> float:
     if not lines:
         raise ValueError("no value: nothing on stdout")
     return _number(lines[-1])
+
+
+def read_partial(source: ValueSource, folder: Path) -> dict[str, float]:
+    """The outputs by name that a command left which did not end well."""
+    try:
+        found = _from_json(folder / source.json, source) if source.json else {}
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def _last_match(expression: str, path: Path, limit_s: float) -> str:
@@ -59,22 +71,30 @@ def _last_match(expression: str, path: Path, limit_s: float) -> str:
     return last_match(expression, path, max(0, size - _MOST_BYTES), limit_s)
 
 
-def _from_json(path: Path, source: ValueSource) -> float:
+def _from_json(path: Path, source: ValueSource) -> float | dict[str, float]:
     found: Any
     try:
         text = _end(path, _MOST_BYTES + 1)
         if len(text) > _MOST_BYTES:
             raise OSError(f"more than {_MOST_BYTES >> 20} MiB")
         found = json.loads(text)
-        for key in source.key.split("."):
+        for key in source.key.split(".") if source.key else ():
             found = found[int(key)] if isinstance(found, list) else found[key]
-        if found is None:  # how many writers of JSON spell NaN
-            return math.nan
-        if not isinstance(found, bool) and isinstance(found, (int, float)):
-            return float(found)
+        if isinstance(found, dict):  # beside its numbers it may hold anything
+            return {name: _json_number(value) for name, value in found.items() if name and _is_json_number(value)}
+        if _is_json_number(found):
+            return _json_number(found)
     except (OSError, ValueError, LookupError, TypeError, OverflowError, RecursionError) as error:
         raise ValueError(f"no value: {source.key!r} of {source.json} ({type(error).__name__}: {error})") from None
     raise ValueError(f"no value: {source.key!r} of {source.json} is {found!r:.100}, not a number")
+
+
+def _is_json_number(value: Any) -> bool:
+    return value is None or (isinstance(value, (int, float)) and not isinstance(value, bool))
+
+
+def _json_number(value: float | None) -> float:
+    return math.nan if value is None else float(value)  # null: how many writers of JSON spell NaN
 
 
 def _number(text: str) -> float:

@@ -6,6 +6,7 @@ import contextlib
 import csv
 import io
 import json
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -27,9 +28,14 @@ from surefoot.integrations.optuna_history import (
     reason_of,
     trials_of,
 )
+from surefoot.integrations.optuna_outputs import objective_of, outputs_of
+from surefoot.optimize.history import VALUE
+from surefoot.optimize.outputs import columns
 from surefoot.runs.storage import load_study, study_names
 from surefoot.runs.study import counts_of
 
+_KNOWN = ("progress", "fidelity")  # columns only where they are known
+_COLUMNS = ("number", "status", "duration_s", "reason", "started", "ended", "host", "folder", "fallback", *_KNOWN)
 FORMATS = (".csv", ".json", ".parquet")
 Row = dict[str, Any]
 
@@ -53,19 +59,29 @@ def status_of(trial: FrozenTrial) -> str:
 def trial_rows(study: Study) -> list[Row]:
     """One row per trial, in the order of their numbers, all with the same keys.
 
-    A study with points that are random because the engine failed has a column `fallback`, which tells why.
+    A study with points that are random because the engine failed has a column `fallback`, which tells why. Further
+    outputs have a column each, progress and fidelity if any is known. A parameter or output whose name is taken has a
+    prefix: parameter.status, output.status.
     """
     trials = trials_of(study)
     fallbacks = fallbacks_of(trials)
-    names = list(dict.fromkeys(name for trial in trials for name in trial.params))
+    values = ["value"] if len(study.directions) == 1 else [f"value_{i}" for i in range(len(study.directions))]
+    told = {t.number: outputs_of(t) for t in trials}
+    names = dict.fromkeys(name for trial in trials for name in trial.params)
+    further = dict.fromkeys(name for fields in told.values() for name in fields["further"])
+    further.pop(objective_of(trials) or VALUE, None)
+    parameters, outputs = columns((*_COLUMNS, *values), names, further)
+    known = [name for name in _KNOWN if any(math.isfinite(fields[name]) for fields in told.values())]
     rows = []
     for t in trials:
         output = t.user_attrs.get(OUTPUT) or {}
         row = {
             "number": t.number,
             "status": status_of(t),
-            **_values(t, len(study.directions)),
-            **{name: t.params.get(name) for name in names},
+            **dict(zip(values, t.values or [None] * len(values), strict=True)),
+            **{column: t.params.get(name) for name, column in parameters.items()},
+            **{column: _or_none(told[t.number]["further"].get(name)) for name, column in outputs.items()},
+            **{name: _or_none(told[t.number][name]) for name in known},
             "duration_s": duration_of(t) if t.state.is_finished() else None,
             "reason": reason_of(t) if t.state == TrialState.FAIL else "",
             "started": t.datetime_start.isoformat() if t.datetime_start else None,
@@ -78,9 +94,8 @@ def trial_rows(study: Study) -> list[Row]:
     return rows
 
 
-def _values(trial: FrozenTrial, n_objectives: int) -> Row:
-    names = ["value"] if n_objectives == 1 else [f"value_{i}" for i in range(n_objectives)]
-    return dict(zip(names, trial.values or [None] * n_objectives, strict=True))
+def _or_none(number: float | None) -> float | None:
+    return None if number is None or math.isnan(number) else number
 
 
 def study_rows(storage: RDBStorage) -> list[Row]:

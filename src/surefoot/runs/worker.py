@@ -29,7 +29,9 @@ from surefoot.errors import (
     encodable,
 )
 from surefoot.integrations.optuna_history import OUTPUT, REASON, TRANSIENT, is_void, result_of
+from surefoot.integrations.optuna_outputs import objective_of, output_attributes
 from surefoot.optimize.hopeless import stop_if_hopeless
+from surefoot.optimize.outputs import under_one_name
 from surefoot.optimize.result import Result
 from surefoot.runs import evaluation, rescue
 from surefoot.runs.claims import Claims
@@ -124,6 +126,7 @@ class Worker:
         self._running: dict[Future[Finished], Claimed] = {}
         self._ready: Claimed | None = None  # claimed, but the executor did not take it
         self._untold: dict[int, Unsaved] = {}  # ended, but not stored yet
+        self._objective = problem.evaluator.name or None  # the name of the value, once it is known
         self._n_before = 0  # evaluations of earlier runs
         self._told_to_finish = False
         self._exhausted = False
@@ -150,6 +153,7 @@ class Worker:
         self._store_unsaved()
         self._progress()
         self._n_before = self._counts.finished
+        self._objective = self._objective or objective_of(self._persist(self._claims.trials))
         looked = time.monotonic()
         while not self._signals.now:
             if not self._signals.finish:
@@ -259,9 +263,9 @@ class Worker:
             ) from error
 
     def _tell(self, claimed: Claimed, finished: Finished) -> None:
-        e = finished.evaluation
+        (e,), self._objective = under_one_name([finished.evaluation], self._objective)
         output = {key: encodable(text) for key, text in finished.output.items()}
-        attributes: dict[str, Any] = {OUTPUT: {"duration_s": e.duration_s, **output}}
+        attributes: dict[str, Any] = {OUTPUT: {"duration_s": e.duration_s, **output}, **output_attributes(e)}
         if not e.ok:
             attributes[REASON if e.status == "failed" else TRANSIENT] = as_reason(e.reason)
         self._store(Unsaved(shown_url(self._url), claimed.number, claimed.point, e.y if e.ok else None, attributes))

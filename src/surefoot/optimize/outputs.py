@@ -1,0 +1,211 @@
+"""What an evaluation returned, by name: the one place that knows which outputs there are and what may be one.
+
+Outputs    The function returns a number, or a dict of numbers by name. The objective is one of them: the one that the
+           user names, or the only one. A number alone is the objective.
+Missing    NaN in an output other than the objective: it was not computed. In the objective: the evaluation failed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from surefoot.errors import InvalidInputError, described, shown
+from surefoot.optimize.checks import is_a, plain_number
+from surefoot.optimize.given import listed, same_rows
+from surefoot.optimize.history import VALUE, Evaluation, History
+from surefoot.optimize.parameters import Value
+from surefoot.optimize.space import Space
+
+_MAX_SHOWN = 100  # characters of a returned value in a reason
+_MAX_LISTED = 400  # characters of the names of outputs
+_MOST_OUTPUTS = 1_000
+
+
+def as_float(value: Any) -> float:
+    """A scalar result as a float: numbers, 0-d and one-element arrays. TypeError for anything else."""
+    if is_a(value, bool, np.bool_, str, bytes) or value is None:
+        raise TypeError(f"the function returned {shown(value, _MAX_SHOWN)}, not a number")
+    if is_a(value, np.ma.MaskedArray) and np.ma.is_masked(value):  # its data mean nothing
+        raise TypeError("the function returned a masked value, not a number")
+    try:
+        array = np.asarray(value)
+    except Exception as error:
+        kind = "a ragged sequence" if is_a(value, list, tuple) else f"an object of type {type(value).__name__}"
+        raise TypeError(f"the function returned {kind}, not one real number ({described(error)})") from None
+    if array.size == 1 and array.dtype.kind in "iuf":
+        return float(array.reshape(()).item())
+    of_shape = f"of shape {array.shape}" if array.ndim > 0 else shown(value, _MAX_SHOWN)
+    raise TypeError(f"the function returned {type(value).__name__} {of_shape}, not one real number")
+
+
+def check_objective(name: Any) -> str | None:
+    """The objective's name, or None where none was given; an error if it is no name."""
+    if name is None or (is_a(name, str) and name):
+        return None if name is None else str(name)
+    raise InvalidInputError(f"expected the objective's name as text; got {shown(name)}; try objective='mass'")
+
+
+def as_outputs(value: Any, objective: str | None = None) -> tuple[str, dict[str, float]]:
+    """The objective's name, and all outputs of what a function returned.
+
+    TypeError if it is neither a number nor a dict; InvalidInputError if the dict is no dict of outputs.
+    """
+    if not is_a(value, Mapping):
+        name = VALUE if objective is None else objective
+        return name, {name: as_float(value)}
+    outputs = check_outputs(value)
+    names = list(outputs)
+    if objective is None and len(names) == 1:
+        objective = names[0]
+    if objective is None or objective not in outputs:
+        wanted = "one number, or a name for the objective" if objective is None else f"the objective {objective!r}"
+        hint = f"objective={names[0]!r}" if names else "returning a number"
+        raise InvalidInputError(
+            f"expected {wanted} among the outputs; got {len(names)} outputs, {_listed(names)}; try {hint}"
+        )
+    return objective, outputs
+
+
+def check_outputs(given: Any) -> dict[str, float]:
+    """Numbers by name; an error if it is anything else."""
+    if not is_a(given, Mapping):
+        raise InvalidInputError(f"expected outputs as a dict of numbers; got {shown(given)}; try {{'mass': 1.0}}")
+    entries = _entries(given)
+    outputs = {name: number for name, number in entries.items() if number is not None}
+    bad = [name for name in entries if name not in outputs]
+    if bad:
+        raise InvalidInputError(
+            f"expected a number for each output; got {_listed(list(entries))}, where {bad[0]!r} is "
+            f"{shown(given[bad[0]], _MAX_SHOWN)}; try float('nan') for what was not computed"
+        )
+    return outputs
+
+
+def _entries(given: Mapping[Any, Any]) -> dict[str, float | None]:
+    """The numbers of a dict by name, None for what is no number; an error if they have no names."""
+    try:
+        items = list(given.items())
+    except Exception as error:
+        raise InvalidInputError(
+            f"expected a dict of outputs; got one that cannot be read ({described(error)}); try {{'mass': 1.0}}"
+        ) from None
+    if len(items) > _MOST_OUTPUTS or not all(is_a(name, str) and name for name, _ in items):
+        raise InvalidInputError(
+            f"expected a dict of at most {_MOST_OUTPUTS} outputs with names as text; got {len(items)}, "
+            f"{_listed([shown(name, _MAX_SHOWN) for name, _ in items])}; try {{'mass': 1.0}}"
+        )
+    entries: dict[str, float | None] = {}
+    for name, entry in items:
+        try:
+            entries[str(name)] = as_float(entry)
+        except Exception:  # TypeError, or what an object does when it is looked at
+            entries[str(name)] = None
+    return entries
+
+
+def _listed(names: list[str]) -> str:
+    text = ", ".join(names) or "none"
+    return text if len(text) <= _MAX_LISTED else text[: _MAX_LISTED - 1] + "…"
+
+
+def as_evaluation(
+    x: tuple[Value, ...], value: Any, duration_s: float = math.nan, objective: str | None = None
+) -> Evaluation:
+    """The evaluation that a returned value stands for: an objective that is NaN or infinite is a failure.
+
+    TypeError or InvalidInputError: not a number, not a dict of outputs.
+    """
+    name, outputs = as_outputs(value, objective)
+    y = outputs.pop(name)
+    if math.isfinite(y):
+        return Evaluation(x, y, duration_s=duration_s, objective=name, further=outputs)
+    what = "the value" if name == VALUE else name
+    return Evaluation(x, math.nan, "failed", f"{what} was {y}", duration_s, name, outputs)
+
+
+def partial_outputs(given: Any) -> dict[str, float]:
+    """The numbers by name that a failed evaluation had; a failure is not refused for the sake of them."""
+    try:
+        return {name: y for name, y in _entries(given).items() if y is not None} if is_a(given, Mapping) else {}
+    except InvalidInputError:
+        return {}
+
+
+def as_share(given: Any) -> float:
+    """How much of a simulation was reached, from 0 to 1; NaN for everything else."""
+    share = plain_number(given)
+    return float(share) if share is not None and 0.0 <= share <= 1.0 else math.nan
+
+
+def renamed(e: Evaluation, objective: str) -> Evaluation:
+    """The evaluation with its value under another name."""
+    if e.objective == objective:
+        return e
+    further = {name: y for name, y in e.further.items() if name != objective or not e.ok}
+    return replace(e, objective=objective, further=further)
+
+
+def under_one_name(evaluations: Iterable[Evaluation], objective: str | None) -> tuple[list[Evaluation], str | None]:
+    """Evaluations of one objective, and its name: `objective`, or that of the first success.
+
+    A success under another name has failed: its value is one of something else.
+    """
+    named = []
+    for e in evaluations:
+        objective = e.objective if objective is None and e.ok else objective
+        if e.ok and e.objective != objective:
+            reason = (
+                f"expected the objective {objective!r} among the outputs, as before; got {_listed(list(e.outputs))}; "
+                "try returning the same names each time"
+            )
+            e = replace(e, y=math.nan, status="failed", reason=reason, further=e.outputs)
+        named.append(e if objective is None else renamed(e, objective))
+    return named, objective
+
+
+def history_of(space: Space, x: Any, y: Any, objective: str | None = None) -> History:
+    """A history of given points and values; values that are missing or not finite are failures."""
+    points = space.points(x)
+    values = listed(y.ravel() if is_a(y, np.ndarray) else y)
+    values = [y] if values is None else values
+    if len(points) != len(values):
+        raise InvalidInputError(
+            f"expected as many values as points; got {len(points)} points and {len(values)} values; try zip"
+        )
+    if not same_rows(x, y):
+        raise InvalidInputError(
+            "expected values with the row labels of the points; got others; "
+            "try y0=y.loc[x.index], or y0=y.to_numpy() if the order is the same"
+        )
+    evaluations = []
+    for point, value in zip(points, values, strict=True):
+        try:
+            evaluations.append(as_evaluation(point, math.nan if value is None else value, objective=objective))
+        except TypeError:
+            raise InvalidInputError(
+                f"expected a number for each point; got {shown(value)}; try a list of floats"
+            ) from None
+    return History(tuple(under_one_name(evaluations, objective)[0]))
+
+
+def columns(
+    fixed: Iterable[str], parameters: Iterable[str], outputs: Iterable[str]
+) -> tuple[dict[str, str], dict[str, str]]:
+    """The columns of parameters and of outputs in a table that has `fixed` columns of its own.
+
+    A name that is taken gets a prefix, so that no column overwrites another: parameter.status, output.status.
+    """
+    taken = set(fixed)
+
+    def free(name: str, kind: str) -> str:
+        while name in taken:
+            name = f"{kind}.{name}"
+        taken.add(name)
+        return name
+
+    return {name: free(name, "parameter") for name in parameters}, {name: free(name, "output") for name in outputs}
