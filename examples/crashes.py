@@ -53,8 +53,8 @@ def main():
     folder = Path("crashes-output")
     folder.mkdir(exist_ok=True)
     result.plot(str(folder / "crashes.png"))
-    result.history.save(folder / "history.json")
-    console.print(f"picture: {folder / 'crashes.png'}; every evaluation: {folder / 'history.json'}")
+    result.save(folder / "run.json")
+    console.print(f"picture: {folder / 'crashes.png'}; every evaluation: {folder / 'run.json'}")
 
 
 if __name__ == "__main__":

@@ -182,3 +182,18 @@ def test_a_browser_shows_the_figures_of_surefoot(folder):
     assert "surefoot: P(success)" in page
     assert "after 12 evaluations" in page
     assert "best so far" in page
+
+
+def test_outputs_are_shown_and_exported(tmp_path):
+    (tmp_path / "sim.py").write_text(
+        "import json, sys\nx = float(sys.argv[1])\njson.dump({'mass': x * x, 'status': 2.5}, open('out.json', 'w'))\n"
+    )
+    source = 'value = {json = "out.json"}\nname = "mass"\n'
+    (tmp_path / "p.toml").write_text(PROBLEM.format(n_evals=3, python=sys.executable) + source)
+    assert "minimize mass, 3 evaluations" in invoke("run", tmp_path / "p.toml", "--dry-run")
+    assert "best mass" in invoke("run", tmp_path / "p.toml")
+    header, *rows = invoke("export", tmp_path / "p.toml").splitlines()
+    assert header.startswith("number,status,value,x,output.status,duration_s,reason")
+    assert all(row.split(",")[1::3][:2] == ["ok", "2.5"] for row in rows)
+    assert "output.status" in invoke("show", tmp_path / "p.toml")
+    assert "2.5" in invoke("show", tmp_path / "p.toml", "--trial", "0")

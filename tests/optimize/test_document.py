@@ -232,6 +232,14 @@ def test_an_optimizer_without_evaluations_is_saved_with_its_objective(tmp_path: 
     assert (opt.objective, len(opt.history)) == ("mass", 0)
 
 
+def test_a_name_that_was_given_survives_failures_alone(tmp_path: Path) -> None:
+    def fun(x: Any) -> dict[str, float]:
+        raise ArithmeticError("diverged")
+
+    minimize(fun, SQUARE, n_evals=2, objective="mass").save(tmp_path / "run.json")
+    assert minimize(bowl, resume=tmp_path / "run.json", n_evals=3).objective == "mass"
+
+
 def test_a_name_is_not_invented_for_failures_alone(tmp_path: Path) -> None:
     opt = Optimizer(SQUARE)
     opt.tell_failure(opt.ask())

@@ -75,7 +75,7 @@ def test_a_wrong_dict_is_a_failure_that_lists_the_names(returned: dict, said: st
 def test_a_dict_without_the_objective_is_a_failure_that_lists_the_names() -> None:
     (evaluation,) = minimize(lambda x: {"a": 1.0, "b": 2.0}, SQUARE, n_evals=1, objective="mass").history.evaluations
     assert evaluation.reason == (
-        "expected the objective 'mass' among the outputs; got 2 outputs, a, b; try objective='a'"
+        "expected the objective 'mass' among the outputs; got 2 outputs, a, b; try 'a' as the objective"
     )
 
 
@@ -133,6 +133,20 @@ def test_a_failure_keeps_what_was_known_and_how_far_it_came(isolate: str | None)
         ("diverged at t = 6 s", 0.6, ("stress", 3.5))
     }
     assert history.outputs == ("value", "stress")
+
+
+def test_an_isolated_function_returns_names_of_any_length_and_what_is_no_number_is_named() -> None:
+    def fun(x) -> dict:
+        return {
+            "m" * 300 + "1": 1.0,
+            "m" * 300 + "2": 2.0,
+            "mass": np.float32(3.0),
+            **({"mesh": [1, 2]} if x[0] > 0 else {}),
+        }
+
+    history = minimize(fun, SQUARE, n_evals=6, n_init=6, objective="mass", isolate="process").history
+    assert {len(e.outputs) for e in history.evaluations if e.ok} == {3}
+    assert any("'mesh' is" in e.reason for e in history.evaluations)
 
 
 @pytest.mark.parametrize("progress", [1.5, -0.1, "60 %", None, math.inf])
@@ -216,6 +230,14 @@ def test_a_history_of_another_objective_is_rejected_with_a_three_part_message(re
         Optimizer(SQUARE, history=history, objective="stress")
 
 
+def test_a_history_of_failures_alone_keeps_the_name_of_its_objective() -> None:
+    first = Optimizer(SQUARE, objective="mass")
+    first.tell_failure([0.1, 0.2])
+    opt = Optimizer(SQUARE, history=first.history)
+    opt.tell([0.3, 0.4], 1.0)
+    assert opt.history.outputs == ("mass",)
+
+
 WRONG = {
     "two values of the objective": {"further": {"value": 2.0}},
     "an output that is no number": {"further": {"mass": "light"}},
@@ -230,6 +252,11 @@ WRONG = {
 def test_inconsistent_outputs_are_rejected_with_a_three_part_message(fields: dict, rejects) -> None:
     with rejects():
         History((Evaluation((0.1, 0.2), 1.0, **fields),)).check()
+
+
+def test_an_output_that_does_not_exist_is_rejected_with_a_three_part_message(rejects) -> None:
+    with rejects():
+        minimize(beam, SQUARE, n_evals=2, objective="mass").history.output("strain")
 
 
 def test_evaluations_of_two_objectives_are_rejected_with_a_three_part_message(rejects) -> None:

@@ -255,3 +255,19 @@ def test_no_figure_is_left_open_in_pyplot(failing: Result) -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+def test_the_outputs_at_the_best_point_are_a_table(read) -> None:
+    def beam(x) -> dict:
+        return {"mass <kg>": bowl(x), "stress": 12.5, "strain": math.nan}
+
+    page = report(minimize(beam, [(-1.0, 1.0)] * 2, n_evals=8, n_init=6, objective="mass <kg>"), "A beam")
+    text = read(page).text()
+    assert "The outputs at the best point" in text
+    assert re.search(r"stress\s+12\.5", text)
+    assert re.search(r"strain\s+not computed", text)
+    assert "Smallest mass <kg>" in text
+
+
+def test_a_report_of_a_single_output_has_no_table_of_outputs(failing_page: str, read) -> None:
+    assert "outputs" not in read(failing_page).text()

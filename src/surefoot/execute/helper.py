@@ -176,10 +176,11 @@ def _plain_dict(outputs: Mapping[Any, Any]) -> dict[Any, Any]:
     """Numbers by name; in the place of what is none stands what it is."""
     found: dict[Any, Any] = {}
     for name, value in itertools.islice(outputs.items(), _MOST_OUTPUTS):
+        key = str(name) if isinstance(name, str) else _plain(name)
         try:
-            found[_plain(name)] = _plain(value)
+            found[key] = _plain(value)
         except Exception:
-            found[str(name)[:_MOST_TEXT]] = f"of type {type(value).__name__}"
+            found[key] = f"of type {type(value).__name__}"
     return found
 
 

@@ -45,7 +45,8 @@ class Document:
     def write(self, path: str | os.PathLike[str]) -> None:
         """Replace the file at once by this document."""
         history = self.history
-        named = history.objective if self.objective is None and history.ok.any() else self.objective
+        known = history.ok.any() or history.objective != VALUE
+        named = history.objective if self.objective is None and known else self.objective
         try:
             document = {
                 "format": FORMAT,

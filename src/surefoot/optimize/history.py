@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from surefoot.engine.warmth import Warmth
-from surefoot.errors import InvalidInputError, shown
+from surefoot.errors import InvalidInputError, UnknownNameError, shown
 from surefoot.optimize.checks import plain_number
 from surefoot.optimize.parameters import Value
 from surefoot.optimize.space import Space
@@ -140,7 +140,11 @@ class History:
         return (self.objective, *(name for name in names if name != self.objective))
 
     def output(self, name: str) -> np.ndarray:
-        """One output of every evaluation, (n,): NaN where it was not computed."""
+        """One output of every evaluation, (n,): NaN where it was not computed; an error if none has it."""
+        if name not in self.outputs:
+            raise UnknownNameError(
+                f"expected an output, one of {', '.join(self.outputs)}; got {shown(name)}; try {self.outputs[-1]!r}"
+            )
         return np.asarray([e.outputs.get(name, math.nan) for e in self.evaluations], dtype=float)
 
     def save(self, path: str | os.PathLike[str]) -> None:

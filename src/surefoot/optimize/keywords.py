@@ -33,7 +33,9 @@ _ELSEWHERE = {
     "retry_on": "retry catch",
     "n_retries": "retries max_retries",
     "failures": "failure_model on_failure",
-    "history": "resume checkpoint warm_start",
+    "resume": "checkpoint warm_start",
+    "history": "resume",
+    "objective": "metric objective_name output target",
 }
 _MEANT = {theirs: ours for ours, names in _ELSEWHERE.items() for theirs in names.split()}
 

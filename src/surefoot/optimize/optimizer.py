@@ -127,6 +127,8 @@ class Optimizer:
                 f"dataclasses.replace(history, direction={self.direction!r}) if only its label is wrong"
             )
         objective = self._objective_of(history)
+        if objective != VALUE:
+            self._state = replace(self._state, objective=objective)
         self.record(*(replace(renamed(e, objective), x=self.space.validate(e.x)) for e in history.evaluations))
         told = replace(self._state.history, warmth=history.warmth)
         self._state = replace(self._state, history=told, warmth=history.warmth)
@@ -273,7 +275,7 @@ class Optimizer:
         with self._lock:
             self._state = replace(self._state, pending=())
 
-    def take_pending(self) -> list[tuple[Value, ...]]:
+    def _take_pending(self) -> list[tuple[Value, ...]]:
         """The pending points, which are no longer pending then: whoever takes them evaluates them."""
         with self._lock:
             taken = [values for values, _ in self._state.pending]
