@@ -17,9 +17,10 @@ from benchmarks.suggestion import PROBLEMS, make_history
 from surefoot import problems
 from surefoot.backend import reference_on
 from surefoot.engine.batch import Batch
+from surefoot.engine.searches import PAPER_MODEL
 from surefoot.engine.suggest import suggest
 from surefoot.engine.warmth import Warmth
-from surefoot.optimize.settings import PAPER_MODEL, Settings
+from surefoot.optimize.settings import Settings
 from surefoot.optimize.space import Space
 
 
@@ -61,7 +62,7 @@ def main() -> None:
                 warmth, seconds = Warmth(), []
                 for _ in range(3):  # cold, warm (untimed set-up of the device), warm
                     begin = time.perf_counter()
-                    suggestion = suggest(space, runs, n, settings, warmth, reference)
+                    suggestion = suggest(space, runs, n, settings.spec, warmth, reference)
                     seconds.append(time.perf_counter() - begin)
                     if not warmth.objective:
                         cold = suggestion

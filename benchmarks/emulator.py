@@ -13,22 +13,15 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
 
-from surefoot.inference.emulator import Features, fit_emulator, log_conductances, make_features
-from surefoot.inference.loss import Loss
-from surefoot.inference.objective import Objective
-from surefoot.inference.posterior import HALF_WIDTH, Pool, emulator_error, first_region
+from surefoot.calibration.box import Box
+from surefoot.calibration.emulator import fit_emulator
+from surefoot.calibration.inputs import make_inputs
+from surefoot.calibration.posterior import emulator_error
+from surefoot.calibration.region import HALF_WIDTH, Pool, first_region
+from surefoot.inference.lungs import parameters, root_loss
+from surefoot.inference.result import NAMES
 from surefoot.inference.synthesize import RESOLUTION, synthesize
 from surefoot.pulmonary import NOMINAL, PARAMETER_BOX, Settings
-
-LOW, HIGH = np.asarray(PARAMETER_BOX).T
-
-
-class PlainFeatures(Features):
-    """ξ in place of the conductances."""
-
-    def exact(self, units, xi):
-        """Inputs of points given by units and their ξ."""
-        return self._scaled(units, np.repeat(xi[:, None], self.table.shape[1], axis=1))
 
 
 def main():
@@ -39,29 +32,21 @@ def main():
     options = parser.parse_args()
     settings = Settings().with_variant(options.variant)
     resolution = RESOLUTION if options.variant == "published" else (0.0, 0.0)
-    loss = Loss(synthesize(NOMINAL, settings=settings, resolution=resolution))
-    objective = Objective(loss, settings)
-    pool = Pool(lambda units: [loss.predicted(objective.beat(LOW + u * (HIGH - LOW))) for u in units])
-    start = (np.asarray(NOMINAL) - LOW) / (HIGH - LOW)
-    region = first_region(
-        pool, start, loss.measured, lambda xi: log_conductances(settings, LOW[2] + xi * (HIGH[2] - LOW[2]))
-    )
+    root = root_loss(synthesize(NOMINAL, settings=settings, resolution=resolution), settings)
+    measured = root.loss.measured
+    stepped, plain = Box.of(parameters(settings)), Box.of(dict(zip(NAMES, PARAMETER_BOX, strict=True)))
+    pool = Pool(lambda units: [root.predicted(stepped.point(unit)) for unit in units])
+    region = first_region(pool, stepped.space.encode(NOMINAL), measured, stepped)
     rng = np.random.default_rng(0)
     units = region.lattice(max(options.simulations), rng)
     tests = region.centre + rng.standard_normal((options.tests, 3)) @ region.C.T
     simulated, fresh = np.asarray(pool.simulate(units)), pool.simulate(tests)
-    low, high = region.corners()
-    xi = tuple(LOW[2] + np.array([low[2], high[2]]) * (HIGH[2] - LOW[2]))
-    features = make_features(settings, low, high, xi)
-    grid = np.repeat(features.xi[:, None], features.table.shape[1], axis=1)
-    ends = np.append(low[:2], grid[0]), np.append(high[:2], grid[-1])
-    plain = PlainFeatures(settings, features.xi, grid, *ends)
     print(f"{options.variant}: region of ±{HALF_WIDTH:g} standard deviations, {options.tests} tests")
     for n in options.simulations:
-        for name, inputs in (("conductances", features), ("xi", plain)):
-            at = LOW[2] + units[:n, 2] * (HIGH[2] - LOW[2])
-            emulator = fit_emulator(inputs, units[:n], at, simulated[:n], loss.measured, 0)
-            error = emulator_error(emulator, region, tests, LOW[2] + tests[:, 2] * (HIGH[2] - LOW[2]), fresh)
+        for name, box in (("conductances", stepped), ("xi", plain)):
+            inputs = make_inputs(box, *region.corners())
+            emulator = fit_emulator(inputs, units[:n], simulated[:n], measured, 0)
+            error = emulator_error(emulator, region, tests, fresh)
             print(f"{n:4d} simulations, inputs f_L, f_S and {name:12s}: error {error:.2g} standard deviations")
 
 

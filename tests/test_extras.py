@@ -93,3 +93,18 @@ def test_commands_without_studies_need_no_optuna() -> None:
     done = command("problems", hidden=STUDIES)
     assert done.returncode == 0, done.stderr
     assert "Branin" in done.stdout
+
+
+def test_the_posterior_asks_for_its_extra_before_the_first_simulation() -> None:
+    code = (
+        "from surefoot.calibration import Signal, calibrate\n"
+        "from surefoot.errors import MissingExtraError\n"
+        "calls = []\n"
+        "def line(x): calls.append(x); return [x[0]]\n"
+        "def fit(**asked): return calibrate(line, [(0, 1)], Signal('s', [1.0], 0.1), n_evals=3, **asked)\n"
+        "try: fit()\n"
+        "except MissingExtraError as error: print(error, len(calls))\n"
+        "print(fit(posterior=False).n_evals)"
+    )
+    done = run(code, "emcee")
+    assert "try pip install 'surefoot[calibration]' 0\n3\n" in done.stdout, done.stderr

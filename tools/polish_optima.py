@@ -1,6 +1,6 @@
 """Polish the optima of the 12 test problems to 50 digits and print them as doubles.
 
-    python tools/polish_optima.py           print minimizers and f_star, the source of problems/catalogue.py
+    python tools/polish_optima.py           print minimizers and f_star, the source of paper/problems/catalogue.py
     python tools/polish_optima.py --check   compare with the catalogue; exit status 1 when anything differs
 
 The formulas are written here a second time, in mpmath, in the form of the literature and with exact decimal

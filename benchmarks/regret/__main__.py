@@ -31,7 +31,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from benchmarks.regret import libraries, report, runner
 from benchmarks.regret.suites import SUITES
 from surefoot.errors import SurefootError
-from surefoot.studies.resumable import run_cases, write_whole
+from surefoot.paper.resumable import run_cases, write_whole
 
 COMMANDS = "commands.txt"
 

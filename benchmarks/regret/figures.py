@@ -11,6 +11,7 @@ import numpy as np
 from benchmarks.regret.libraries import LIBRARIES, OURS
 from benchmarks.regret.runner import Run
 from benchmarks.regret.scores import Scores, names, ranks
+from surefoot.paper.figures import save_figure
 
 TARGETS = np.arange(1.0, -8.01, -0.2)  # log10 distances
 
@@ -38,14 +39,6 @@ def _grid(n: int) -> tuple[Any, list[Any]]:
     for extra in axes.flat[n:]:
         extra.set_axis_off()
     return figure, list(axes.flat[:n])
-
-
-def _save(figure: Any, out: Path, name: str) -> None:
-    import matplotlib.pyplot as plt
-
-    for ending in ("png", "svg"):
-        figure.savefig(out / f"{name}.{ending}", dpi=130)
-    plt.close(figure)
 
 
 def ecdf(runs: Sequence[Run], out: Path) -> None:
@@ -77,7 +70,7 @@ def ecdf(runs: Sequence[Run], out: Path) -> None:
         for handle, label in zip(*axis.get_legend_handles_labels(), strict=True):
             handles.setdefault(label, handle)
     figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=5, fontsize=8)
-    _save(figure, out, "ecdf")
+    save_figure(figure, out / "ecdf.png")
 
 
 def rank_plot(runs: Sequence[Run], tables: dict[str, dict[int, Scores]], out: Path) -> None:
@@ -99,4 +92,4 @@ def rank_plot(runs: Sequence[Run], tables: dict[str, dict[int, Scores]], out: Pa
         axis.invert_yaxis()
         if axis.get_lines():
             axis.legend(fontsize=8)
-    _save(figure, out, "ranks")
+    save_figure(figure, out / "ranks.png")

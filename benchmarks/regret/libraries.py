@@ -41,7 +41,7 @@ LIBRARIES = {
 
 
 def parse(name: str) -> tuple[str, dict[str, Any]]:
-    """`surefoot:policy=EI,gp.regression.MIN_LAM=1e-8` -> ("surefoot", {"policy": "EI", "gp.regression.MIN_LAM": 1e-8})."""
+    """`surefoot:warp=none,gp.regression.MIN_LAM=1e-8` -> its name, {"warp": "none", "gp.regression.MIN_LAM": 1e-8}."""
     library, _, text = name.partition(":")
     if library not in LIBRARIES:
         raise UnknownNameError(f"expected a library among {', '.join(LIBRARIES)}; got {library!r}; try {OURS}")

@@ -25,7 +25,7 @@ from benchmarks.regret.scores import (
     worse_than_best,
 )
 from benchmarks.regret.suites import SUITES, bbob_group
-from surefoot.studies.resumable import write_whole
+from surefoot.paper.resumable import write_whole
 
 MEANING = {
     "paper": "The paper's 12 functions. Mean log10 distance of the best value to the least one",

@@ -17,7 +17,7 @@ from threadpoolctl import threadpool_limits
 from benchmarks.regret.libraries import LIBRARIES, adapter_of, parse, version
 from benchmarks.regret.suites import SUITES, Objective, Task, make_task
 from surefoot.errors import UnknownNameError
-from surefoot.studies.resumable import save_whole
+from surefoot.paper.resumable import save_whole
 
 
 @dataclass(frozen=True)

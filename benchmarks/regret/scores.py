@@ -13,7 +13,7 @@ from scipy.stats import rankdata
 
 from benchmarks.regret.libraries import LIBRARIES, OURS, is_peer
 from benchmarks.regret.runner import Run
-from surefoot.studies.statistics import LEVEL, holm, paired_t, wilcoxon
+from surefoot.paper.statistics import LEVEL, holm, paired_t, wilcoxon
 
 CHECKPOINTS = (50, 100, 200)
 PS = ("p_t", "p_t_holm", "p_w", "p_w_holm")  # the p-values of a test

@@ -17,8 +17,8 @@ import numpy as np
 from surefoot import problems
 from surefoot.errors import UnknownNameError
 from surefoot.numerics.designs import latin_hypercube, sobol
-from surefoot.studies.constrained import get_constrained
-from surefoot.studies.statistics import FLOOR
+from surefoot.paper.statistics import FLOOR
+from surefoot.paper.studies.failures.constrained import get_constrained
 
 NOISY = ("BRA", "CAM", "GPR", "HM3", "SH10", "HM6")
 NOISE_LEVELS = (1, 10)  # standard deviation of the noise, in percent of that of the function over its box

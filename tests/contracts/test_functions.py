@@ -18,11 +18,6 @@ KEYWORDS = {"optimize/minimize.py: minimize"}
 
 # what was there before; this list may only become shorter
 KNOWN = {
-    "inference/infer.py: infer",
-    "inference/posterior.py: sample_posterior",
-    "inference/posterior.py: _summary",
-    "inference/synthesize.py: add_noise",
-    "problems/record.py: from_callable",
     "pulmonary/kernels/admittance.py: tree_admittance",
     "pulmonary/kernels/beat.py: run_beat",
     "pulmonary/kernels/convolution.py: far_sums",
@@ -32,8 +27,6 @@ KNOWN = {
     "pulmonary/kernels/matching.py: matching",
     "pulmonary/simulate.py: simulate",
     "pulmonary/trees.py: admittance",
-    "studies/benchmark.py: plan",
-    "studies/benchmark_runner.py: run",
 }
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef

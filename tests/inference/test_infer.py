@@ -6,10 +6,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from surefoot.calibration.notes import beyond_intervals
+from surefoot.calibration.result import Interval
 from surefoot.errors import InvalidInputError
-from surefoot.inference.infer import Plan, beyond_intervals, infer
+from surefoot.inference.infer import Plan, infer
 from surefoot.inference.plots import plot_posterior, save_plots
-from surefoot.inference.result import NAMES, Inference, Interval
+from surefoot.inference.result import NAMES, Inference
 from surefoot.optimize.history import History
 
 TINY = Plan(n_evals=5, n_init=4)

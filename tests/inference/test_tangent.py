@@ -3,13 +3,15 @@
 import numpy as np
 import pytest
 
-from surefoot.inference.emulator import log_conductances
-from surefoot.inference.posterior import Pool, first_region, sample_posterior
-from surefoot.inference.tangent import REACH, make_tangent
+from surefoot.calibration.box import Box
+from surefoot.calibration.posterior import sample_posterior
+from surefoot.calibration.region import Pool, first_region
+from surefoot.calibration.tangent import make_tangent
+from surefoot.inference.lungs import REACH, parameters
 from surefoot.pulmonary import PARAMETER_BOX, Settings
 
 LOW, HIGH = np.asarray(PARAMETER_BOX).T
-SETTINGS = Settings()
+BOX = Box.of(parameters(Settings()))
 LIA = 2  # the largest tree; its conductance falls by 1.5 % at xi = 2.6003
 STEP = (2.6003 - LOW[2]) / (HIGH[2] - LOW[2])
 # two places of the same conductance, twelve standard deviations of it apart
@@ -18,7 +20,7 @@ SLOPES = np.random.default_rng(3).standard_normal((60, 6))
 
 
 def trees(unit_xi):
-    return log_conductances(SETTINGS, LOW[2] + unit_xi * (HIGH[2] - LOW[2]))
+    return BOX.features_at(unit_xi)
 
 
 def make_simulator(others):
@@ -46,7 +48,7 @@ def test_the_better_side_of_a_step_is_found_from_the_other(start, truth):
     simulator = make_simulator(others=0.2)
     measured = simulator(truth[None])[0]
     pool = Pool(simulator)
-    region = first_region(pool, start, measured, trees)
+    region = first_region(pool, start, measured, BOX)
     assert abs(region.centre[2] - truth[2]) < 0.1 * abs(start[2] - truth[2])
     assert len(pool.units) < 22  # two steps
 
@@ -54,7 +56,7 @@ def test_the_better_side_of_a_step_is_found_from_the_other(start, truth):
 def test_a_tangent_tells_the_posterior_beyond_steps():
     simulator = make_simulator(others=0.0)
     measured = simulator(BEFORE[None])[0] + np.random.default_rng(4).standard_normal(60)
-    _, mean, covariance = make_tangent(simulator, BEYOND, simulator(BEYOND[None])[0], trees).posterior(measured)
+    _, mean, covariance = make_tangent(simulator, BEYOND, simulator(BEYOND[None])[0], BOX).posterior(measured)
     share = share_beyond(simulator, measured)
     assert 0.2 < share < 0.8
     assert (mean[2] - BEFORE[2]) / (BEYOND[2] - BEFORE[2]) == pytest.approx(share, abs=0.05)
@@ -68,7 +70,7 @@ def test_a_tangent_does_without_simulations_that_fail():
 
     pool = Pool(fails_beyond)
     measured = make_simulator(0.2)(BEFORE[None])[0]
-    region = first_region(pool, BEFORE - [0.0, 0.0, 0.001], measured, trees)
+    region = first_region(pool, BEFORE - [0.0, 0.0, 0.001], measured, BOX)
     assert pool.failed
     assert region.inside(BEFORE[None])[0]
 
@@ -76,9 +78,7 @@ def test_a_tangent_does_without_simulations_that_fail():
 def test_modes_on_both_sides_of_a_step_get_their_shares():
     simulator = make_simulator(others=0.02)
     measured = simulator(BEFORE[None])[0] + np.random.default_rng(4).standard_normal(60)
-    posterior, _ = sample_posterior(
-        simulator, SETTINGS, PARAMETER_BOX, BEYOND, measured, support=lambda pool: None, n_draws=1000
-    )
+    posterior = sample_posterior(Pool(simulator), BOX, BEYOND, measured)
     units = (posterior.samples - LOW) / (HIGH - LOW)
     share = share_beyond(simulator, measured)
     assert 0.2 < share < 0.8

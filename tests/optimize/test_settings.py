@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from surefoot import Optimizer, minimize
+from surefoot.engine.searches import PAPER_MODEL
 from surefoot.errors import UnknownNameError
-from surefoot.optimize.settings import PAPER_MODEL, Settings
+from surefoot.optimize.settings import Settings
 
 SQUARE = [(-1.0, 1.0), (-1.0, 1.0)]
 

@@ -7,7 +7,8 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from surefoot.inference.result import Inference, Interval, Posterior, Residual, Waveforms
+from surefoot.calibration.result import Interval, Posterior, Residual
+from surefoot.inference.result import Inference, Waveforms
 from surefoot.inference.signals import Signal, Signals
 from surefoot.optimize.history import Evaluation
 from surefoot.pulmonary import NOMINAL, PARAMETER_BOX, simulate

@@ -62,9 +62,8 @@ def benchmark(
     from surefoot.acquisition.registry import PAPER_POLICIES
     from surefoot.backend import reference_on
     from surefoot.optimize.plots import pyplot
-    from surefoot.problems import ALL
-    from surefoot.studies import benchmark as study
-    from surefoot.studies import benchmark_runner as runner
+    from surefoot.paper.problems import ALL
+    from surefoot.paper.studies.benchmark import runner, study
 
     console = Console(stderr=True)
     raw = out / "raw"
@@ -80,17 +79,15 @@ def benchmark(
         ("se", "matern52") if kernel == "both" else (kernel,),
         policies or PAPER_POLICIES,
         problems or [problem.abbreviation for problem in ALL],
-        seeds,
+        range(first_seed, first_seed + seeds),
         n_max,
         search,
         together=on_gpu,
-        first_seed=first_seed,
     )
     began = time.monotonic()
     with _executor(dask, workers, len(groups), on_gpu) as (executor, n_workers), _bar(console) as show:
-        finished = runner.run(
-            groups, raw, device, executor, n_workers, time_limit_s=60.0 * time_limit, slice_s=checkpoint, show=show
-        )
+        crew = runner.Workers(executor, n_workers, device)
+        finished = runner.advance_all(groups, raw, crew, time_limit_s=60.0 * time_limit, slice_s=checkpoint, show=show)
     minutes = (time.monotonic() - began) / 60.0
     how = "all runs done" if finished else "stopped at the time limit; the same command goes on"
     console.print(f"{how}: {minutes:.1f} minutes")
@@ -117,7 +114,7 @@ def _check(search: str, time_limit: float, compared: list[str]) -> None:
 
 
 def _write_tables(done: list[Any], out: Path, console: Console) -> None:
-    from surefoot.studies import benchmark_report as report
+    from surefoot.paper.studies.benchmark import report
 
     heading = f"`surefoot {' '.join(sys.argv[1:])}`\n\n{report.describe(done)}\n"
     Console().print(report.write(done, out, heading), markup=False)
@@ -126,7 +123,7 @@ def _write_tables(done: list[Any], out: Path, console: Console) -> None:
 
 @contextmanager
 def _executor(dask: str, workers: int, n_groups: int, on_gpu: bool) -> Iterator[tuple[Executor, int]]:
-    from surefoot.studies.benchmark_runner import local_executor, shared_gpu
+    from surefoot.paper.studies.benchmark.runner import local_executor, shared_gpu
 
     cores = os.cpu_count() or 1
     if not dask:
@@ -145,7 +142,7 @@ def _executor(dask: str, workers: int, n_groups: int, on_gpu: bool) -> Iterator[
 def _bar(console: Console) -> Iterator[Any]:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    from surefoot.studies.benchmark_runner import Progress as Done
+    from surefoot.paper.studies.benchmark.runner import Progress as Done
 
     left_column = TextColumn("{task.fields[left]}")
     columns = (BarColumn(), MofNCompleteColumn(), TextColumn("evaluations"), TimeElapsedColumn(), left_column)

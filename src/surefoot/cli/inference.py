@@ -12,9 +12,25 @@ from surefoot.cli.options import FL, FS, N_CORES, Seed, SettingsFile, SignalName
 from surefoot.cli.pulmonary import app, load_settings
 
 if TYPE_CHECKING:
+    from surefoot.inference.infer import Plan
     from surefoot.inference.result import Inference
+    from surefoot.inference.signals import Signals
+    from surefoot.pulmonary import Settings
 
 DISCLAIMER = "Research software, not a medical device: not for diagnosis or treatment."
+N_EVALS = Annotated[int, typer.Option("--n-evals", min=1, metavar="N", help="Simulations of the optimization.")]
+POLICY = Annotated[str, typer.Option(metavar="NAME", help="What to maximize: ScaledEI, EI, PI, LCB, alternate, …")]
+FAILURES = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME", help="How failures are learned: ep, label-regression (the paper's), laplace, impute, ignore."
+    ),
+]
+LOSS = Annotated[str, typer.Option(metavar="NAME", help="likelihood, l2 (the paper's) or mean (cycle means alone).")]
+PERIOD = Annotated[float | None, typer.Option(min=0.05, metavar="S", help="Length of a beat, s; default: the file's.")]
+LEVEL = Annotated[float, typer.Option(min=0.01, max=0.999, metavar="P", help="Probability of the intervals.")]
+OUT = Annotated[Path | None, typer.Option(metavar="FILE", help="JSON of the result; default: beside the data.")]
+PLOTS = Annotated[Path | None, typer.Option(metavar="FOLDER", help="Draw posterior, fit and trace into this folder.")]
 
 
 @app.command()
@@ -73,35 +89,17 @@ def infer(
             metavar="PATIENT.CSV", help="Columns t_s, p_VESSEL_mmHg, q_VESSEL_mls, sd_…; see docs/inference.md."
         ),
     ],
-    n_evals: Annotated[
-        int, typer.Option("--n-evals", min=1, metavar="N", help="Simulations of the optimization.")
-    ] = 100,
-    policy: Annotated[
-        str, typer.Option(metavar="NAME", help="What to maximize: ScaledEI, EI, PI, LCB, alternate, …")
-    ] = "ScaledEI",
-    failures: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME",
-            help="How failures are learned: ep, label-regression (the paper's), laplace, impute, ignore.",
-        ),
-    ] = "ep",
-    loss: Annotated[
-        str, typer.Option(metavar="NAME", help="likelihood, l2 (the paper's) or mean (cycle means alone).")
-    ] = "likelihood",
-    period: Annotated[
-        float | None, typer.Option(min=0.05, metavar="S", help="Length of a beat, s; default: the file's.")
-    ] = None,
+    n_evals: N_EVALS = 100,
+    policy: POLICY = "ScaledEI",
+    failures: FAILURES = "ep",
+    loss: LOSS = "likelihood",
+    period: PERIOD = None,
     signals: SignalNames = "",
-    level: Annotated[float, typer.Option(min=0.01, max=0.999, metavar="P", help="Probability of the intervals.")] = 0.9,
+    level: LEVEL = 0.9,
     posterior: Annotated[bool, typer.Option(help="Sample the posterior (intervals), or stop at the best fit.")] = True,
     workers: Annotated[int, typer.Option(min=1, metavar="N", help="Simulations at a time.")] = N_CORES,
-    out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="JSON of the result; default: beside the data.")
-    ] = None,
-    plots: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="Draw posterior, fit and trace into this folder.")
-    ] = None,
+    out: OUT = None,
+    plots: PLOTS = None,
     report: Annotated[Path | None, typer.Option(metavar="FILE", help="Write an HTML report to this file.")] = None,
     variant: Variant = None,
     settings: SettingsFile = None,
@@ -117,39 +115,47 @@ def infer(
     """
     from surefoot.inference.data_file import read_signals
     from surefoot.inference.infer import Plan
-    from surefoot.inference.infer import infer as run
     from surefoot.optimize.plots import pyplot
 
-    console = Console()
     if plots or report:
         pyplot()  # if it is missing: complain now, not after the simulations
     chosen = load_settings(settings, variant)
     patient = read_signals(data, period_s=period, network=chosen.network)
     if signals:
         patient = patient.select(_names(signals))
+    plan = Plan(
+        loss=loss, n_evals=n_evals, policy=policy, failures=failures, seed=seed, posterior=posterior, level=level
+    )
     out = out or data.with_suffix(".inference.json")
+    console = Console()
+    result = _run(console, patient, chosen, plan, workers, out)
+    print_result(console, result)
+    console.print(f"result: {out}", highlight=False)
+    _draw(console, result, plots, report)
+
+
+def _run(
+    console: Console, patient: "Signals", settings: "Settings", plan: "Plan", workers: int, out: Path
+) -> "Inference":
+    """Infer, going on from what an earlier run has left, and save the result."""
+    from surefoot.inference.infer import infer as run
+
     history = out.with_suffix(".history.json")
     if history.exists():
         console.print(f"going on from {history}", highlight=False)
     console.print(DISCLAIMER, style="dim")
     try:
-        result = run(
-            patient,
-            settings=chosen,
-            plan=Plan(loss=loss, n_evals=n_evals, policy=policy, failures=failures, seed=seed),
-            n_workers=workers,
-            history_path=history,
-            posterior=posterior,
-            level=level,
-            progress=True,
-        )
+        result = run(patient, settings=settings, plan=plan, n_workers=workers, history_path=history, progress=True)
     except KeyboardInterrupt:
         Console(stderr=True).print(f"stopped; the same command goes on from {history}", highlight=False)
         raise typer.Exit(130) from None
     result.save(out)
     history.unlink(missing_ok=True)
-    print_result(console, result)
-    console.print(f"result: {out}", highlight=False)
+    return result
+
+
+def _draw(console: Console, result: "Inference", plots: Path | None, report: Path | None) -> None:
+    """Figures and report, where they are wanted."""
     if plots:
         from surefoot.inference.plots import save_plots
 

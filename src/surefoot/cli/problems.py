@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 if TYPE_CHECKING:
-    from surefoot.problems import Problem
+    from surefoot.paper.problems import Problem
 
 
 def problems(
@@ -31,12 +31,12 @@ def problems(
 
     Example: surefoot problems BRA CSF
     """
-    from surefoot.problems import ALL, get
+    from surefoot.paper.problems import ALL, get
 
     chosen = [get(name) for name in names] if names else list(ALL)
     console = Console()
     if plot is not None:
-        from surefoot.problems.figure import draw
+        from surefoot.paper.problems.figure import draw
 
         draw(chosen, plot)
         console.print(f"drawn: {plot}", markup=False, highlight=False, soft_wrap=True)

@@ -57,7 +57,7 @@ def searches(
     import sys
 
     from surefoot.gp.kernels import get_kernel
-    from surefoot.studies.searches import write
+    from surefoot.paper.studies.benchmark.searches import write
 
     text = write(folders, out, get_kernel(kernel).name, n, f"`surefoot {' '.join(sys.argv[1:])}`")
     Console().print(text, markup=False)
@@ -89,8 +89,8 @@ def failures(
     from surefoot.acquisition.registry import check_policy
     from surefoot.errors import UnknownNameError
     from surefoot.optimize.plots import pyplot
-    from surefoot.studies import failures as study
-    from surefoot.studies.failure_figures import draw
+    from surefoot.paper.studies.failures import study
+    from surefoot.paper.studies.failures.figures import draw
 
     console = Console()
     pyplot()  # if it is missing: complain now, not after the runs
@@ -129,14 +129,14 @@ def comparison(
 ) -> None:
     """How many evaluations do ScaledEI and other solvers need?
 
-    The paper's section 6. Writes table.md, table.csv, runs.csv and comparison.png/.svg, and keeps every run under raw/.
+    The paper's section 6. Writes table.md, table.csv, runs.csv and comparison.png, and keeps every run under raw/.
 
     Example: surefoot study comparison --problem CSF --seeds 2 --out quick-look
     """
     from surefoot.optimize.plots import pyplot
-    from surefoot.studies import comparison as study
-    from surefoot.studies.comparison_figures import draw
-    from surefoot.studies.resumable import run_cases
+    from surefoot.paper.resumable import run_cases
+    from surefoot.paper.studies.comparison import study
+    from surefoot.paper.studies.comparison.figures import draw
 
     console = Console()
     pyplot()  # if it is missing: complain now, not after the runs
@@ -145,8 +145,7 @@ def comparison(
     _follow(run_cases(study.run_case, todo, raw, workers), len(todo), "runs", console)
     rows = study.summarize(todo, raw)
     console.print(study.write_tables(rows, target, out), markup=False, highlight=False, soft_wrap=True)
-    for path in draw(rows, target, out / "comparison"):
-        console.print(f"figure: {path}")
+    console.print(f"figure: {draw(rows, target, out / 'comparison.png')}")
 
 
 @app.command()
@@ -180,12 +179,12 @@ def pulmonary(
     """
     from surefoot.errors import InvalidInputError
     from surefoot.optimize.plots import pyplot
-    from surefoot.studies import pulmonary as study
-    from surefoot.studies.pulmonary_figures import draw
-    from surefoot.studies.pulmonary_methods import METHODS, check_installed
-    from surefoot.studies.pulmonary_reference import reference_case, run_any
-    from surefoot.studies.pulmonary_tables import groups_of, write_tables
-    from surefoot.studies.resumable import run_cases
+    from surefoot.paper.resumable import run_cases
+    from surefoot.paper.studies.pulmonary import study
+    from surefoot.paper.studies.pulmonary.figures import draw
+    from surefoot.paper.studies.pulmonary.methods import METHODS, check_installed
+    from surefoot.paper.studies.pulmonary.reference import reference_case, run_any
+    from surefoot.paper.studies.pulmonary.tables import groups_of, write_tables
 
     console = Console()
     pyplot()  # if it is missing: complain now, not after the runs
@@ -228,9 +227,9 @@ def coverage(
     Example: surefoot study coverage --noise-level given --patients 4 --out quick-look
     """
     from surefoot.optimize.plots import pyplot
-    from surefoot.studies import coverage as study
-    from surefoot.studies.pulmonary_figures import draw_coverage
-    from surefoot.studies.resumable import run_cases
+    from surefoot.paper.resumable import run_cases
+    from surefoot.paper.studies.pulmonary import coverage as study
+    from surefoot.paper.studies.pulmonary.figures import draw_coverage
 
     console = Console()
     pyplot()  # if it is missing: complain now, not after the runs

@@ -15,11 +15,9 @@ from surefoot.engine.batch import HOST, Batch
 from surefoot.engine.contest import Contest, Fitted
 from surefoot.engine.scaling import Scaling
 from surefoot.engine.spec import ModelSpec
-from surefoot.engine.thinning import informative
+from surefoot.engine.success import Labels, fit_success
 from surefoot.engine.warmth import Warmth, on_device, on_host
-from surefoot.failures.classification import label_data
-from surefoot.failures.registry import MAX_LABELS, FailureModel
-from surefoot.gp.hyperparameters import N_RANDOM_STARTS, FitState
+from surefoot.gp.hyperparameters import N_RANDOM_STARTS
 from surefoot.gp.kernels import KERNELS, per_run
 from surefoot.gp.surrogate import Surrogate
 from surefoot.numerics.designs import Generators
@@ -69,7 +67,8 @@ def fit_model(batch: Batch, spec: ModelSpec, warmth: Warmth, generators: Generat
         last = warmth.failures if warmth.failures_by == spec.failures.name else None
         state = on_device(last, (R, p_failures), reference)
         draws = uniforms[:, 1, :, :p_failures]
-        success, failure_state = _fit_failures(batch, spec.failures, state, draws, spec.min_success)
+        labels = Labels(batch.X, failed, batch.seen)
+        success, failure_state = fit_success(labels, spec.failures, state, draws, spec.min_success)
     noisy, f_best = _incumbent(objective, found)
     return Model(
         objective=objective,
@@ -86,24 +85,6 @@ def fit_model(batch: Batch, spec: ModelSpec, warmth: Warmth, generators: Generat
             tuple(kernel.name for kernel in found.kernels),
         ),
     )
-
-
-def _fit_failures(
-    batch: Batch, model: FailureModel, state: FitState | None, uniforms: Array, least: float
-) -> tuple[Weight, FitState]:
-    """The weight P(success), from all labels or from those that say something new, and the state of its fit."""
-    X, failed, seen = batch.X, batch.failed, batch.seen
-    n = X.shape[1]
-    if n > MAX_LABELS:
-        inv_ell = None if state is None else np.exp(-to_host(state.theta)[:, : X.shape[-1]])
-        kept = informative(X, failed, seen, inv_ell, model.keeps(n))
-        seen = None if seen is None else np.take_along_axis(seen, kept, axis=1)
-        X, failed = np.take_along_axis(X, kept[..., None], axis=1), np.take_along_axis(failed, kept, axis=1)
-    mask = None if seen is None else like(seen.astype(float), uniforms)
-    labels = label_data(like(X, uniforms), like(failed.astype(float), uniforms), mask)
-    surrogate, found = model.fit(labels, uniforms, state, n)
-    where = like(batch.failed.any(axis=1, keepdims=True), uniforms)
-    return Weight(surrogate, model.link, least, where), found.state
 
 
 def _impute(batch: Batch, failed: np.ndarray) -> Batch:

@@ -1,4 +1,4 @@
-"""From noisy pressure and flow to stiffness and rarefaction: inference of (f_L, f_S, xi) with the pulmonary simulator.
+"""From noisy pressure and flow to stiffness and rarefaction: calibration of (f_L, f_S, xi) of the pulmonary simulator.
 
 Research software, not a medical device.
 """

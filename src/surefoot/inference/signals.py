@@ -53,6 +53,11 @@ class Signal:
         return UNITS[self.kind]
 
     @property
+    def check(self) -> str:
+        """What to look at if the model does not explain it."""
+        return "units, timing (t = 0 is the onset of ejection) and the inflow"
+
+    @property
     def snr_db(self) -> float:
         """10 log10 of the variance of the signal about its mean (without noise) over the noise variance."""
         signal = max(float(np.var(self.value)) - self.noise_sd**2, 1e-300)

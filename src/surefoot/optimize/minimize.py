@@ -116,7 +116,7 @@ def minimize(
     settings |= {"n_init": NOT_GIVEN if n_init is None else n_init, "policy": policy, "kernel": kernel, "noise": noise}
     given = {name: value for name, value in (settings | {"seed": seed}).items() if value is not NOT_GIVEN}
     optimizer = begin(Start(bounds, history, resume, objective, maximize, given))
-    queue = [*optimizer._take_pending(), *_given_points(optimizer, x0, y0)]
+    queue = [*optimizer.take_pending(), *_given_points(optimizer, x0, y0)]
     n_given = len(optimizer.history)
 
     def report(evaluation: Evaluation) -> None:

@@ -275,7 +275,7 @@ class Optimizer:
         with self._lock:
             self._state = replace(self._state, pending=())
 
-    def _take_pending(self) -> list[tuple[Value, ...]]:
+    def take_pending(self) -> list[tuple[Value, ...]]:
         """The pending points, which are no longer pending then: whoever takes them evaluates them."""
         with self._lock:
             taken = [values for values, _ in self._state.pending]

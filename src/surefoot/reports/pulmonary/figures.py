@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from surefoot.inference.result import Inference, Interval, Posterior
+from surefoot.calibration.result import Interval, Posterior
+from surefoot.inference.result import Inference
 from surefoot.inference.signals import WORDS, Signal
 from surefoot.pulmonary import Network
 from surefoot.pulmonary.plots import PLACES, draw_network

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 
-from surefoot.inference.result import Inference, Posterior
+from surefoot.calibration.result import Posterior
+from surefoot.inference.result import Inference
 from surefoot.inference.signals import WORDS
 from surefoot.reports.numbers import fixed, number, percent, significant
 from surefoot.reports.page import Block, Figure, Note, Table, Text

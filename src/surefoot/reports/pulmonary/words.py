@@ -11,7 +11,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from surefoot.inference.result import NAMES, Inference, Interval
+from surefoot.calibration.result import Interval
+from surefoot.inference.result import NAMES, Inference
 from surefoot.pulmonary import NOMINAL
 from surefoot.reports.numbers import fixed, percent
 from surefoot.reports.page import markup

@@ -1,0 +1,1 @@
+"""ScaledEI against other global solvers [NH18, section 6]."""

@@ -1,0 +1,190 @@
+"""A whole calibration: any simulator, any number of parameters, failures in a part of the box."""
+
+import re
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import surefoot
+from surefoot import Integer
+from surefoot.calibration import Calibration, Signal, Stepped, calibrate
+from surefoot.calibration.plots import save_plots
+from surefoot.errors import InvalidInputError, SurefootError, UnknownNameError
+from surefoot.optimize.history import History
+from tests.calibration._simulators import OSCILLATOR, OSCILLATOR_TRUTH, POPULATION_TRUTH, measured, oscillator
+
+POSITION = measured(oscillator, OSCILLATOR_TRUTH, {"position": 0.05})
+LINE = Signal("line", [1.0, 2.0, 3.0], noise_sd=0.1)
+
+
+def line(x):
+    return x[0] * np.arange(1.0, 4.0)
+
+
+@pytest.mark.parametrize(
+    ("fixture", "truth"), [("two", OSCILLATOR_TRUTH), ("five", POPULATION_TRUTH)], ids=["two", "five"]
+)
+def test_intervals_hold_the_truth(fixture, truth, request):
+    found = request.getfixturevalue(fixture)
+    assert [interval.name for interval in found.posterior.intervals] == list(found.names) == list(truth)
+    assert found.posterior.converged
+    assert found.posterior.samples.shape[1] == len(truth)
+    for interval, true in zip(found.posterior.intervals, truth.values(), strict=True):
+        assert interval.low <= true <= interval.high
+        assert 0.0 < interval.sd < 0.2 * true
+
+
+@pytest.mark.parametrize("fixture", ["two", "five"])
+def test_the_fit_explains_the_data(fixture, request):
+    found = request.getfixturevalue(fixture)
+    assert found.notes == ()
+    for residual, signal in zip(found.residuals, found.data, strict=True):
+        assert residual.chi2_per_value == pytest.approx(1.0, abs=0.5)
+        assert np.std(signal.value - found.fit[signal.name]) == pytest.approx(signal.noise_sd, rel=0.3)
+    assert found.loss == pytest.approx(sum(signal.value.size for signal in found.data) / 2, rel=0.3)
+
+
+def test_failures_are_counted_by_kind(two, five):
+    assert set(two.failures) == {"ValueError", "NotFiniteError"}
+    assert set(five.failures) == {"RuntimeError"}
+    assert 0 < two.n_failures < two.n_evals == 30
+
+
+def test_a_result_survives_being_saved(five, tmp_path):
+    five.save(tmp_path / "five.json")
+    back = Calibration.load(tmp_path / "five.json")
+    assert (back.names, back.estimate, back.bounds) == (five.names, five.estimate, five.bounds)
+    assert back.posterior.intervals == five.posterior.intervals
+    np.testing.assert_array_equal(back.fit["prey"], five.fit["prey"])
+    np.testing.assert_array_equal(back.data[0].value, five.data[0].value)
+
+
+def test_figures_are_drawn(two, tmp_path):
+    paths = save_plots(two, tmp_path, truth=list(OSCILLATOR_TRUTH.values()))
+    assert [path.name for path in paths] == ["posterior.png", "fit.png", "trace.png"]
+    assert all(path.stat().st_size > 10_000 for path in paths)
+
+
+def test_parameters_in_a_list_reach_the_simulator_as_an_array():
+    found = calibrate(line, [(0.0, 3.0)], LINE, n_evals=8, level=0.8)
+    (interval,) = found.posterior.intervals
+    sd = 0.1 / np.sqrt(14.0)  # exact: the posterior of a slope is normal
+    assert interval.mean == pytest.approx(1.0, abs=0.1 * sd)
+    assert interval.high - interval.low == pytest.approx(2 * 1.2816 * sd, rel=0.1)
+
+
+def test_the_scale_of_a_parameter_is_not_that_of_its_logarithm():
+    found = calibrate(lambda x: np.log(x["rate"]) * np.ones(20), {"rate": surefoot.Real(1e-3, 1e3, log=True)},
+                      Signal("log", np.zeros(20), 0.1), n_evals=12)  # fmt: skip
+    (interval,) = found.posterior.intervals
+    assert interval.median == pytest.approx(1.0, abs=0.01)
+    assert np.log(interval.high) == pytest.approx(1.645 * 0.1 / np.sqrt(20), rel=0.15)
+
+
+def test_values_of_unlike_precision_count_by_it():
+    data = Signal("line", [1.0, 4.0, 6.0], noise_sd=[0.01, 10.0, 10.0])
+    found = calibrate(line, [(0.0, 3.0)], data, n_evals=14, posterior=False)
+    assert found.posterior is None
+    assert found.estimate[0] == pytest.approx(1.0, abs=0.02)
+
+
+def test_several_workers_do_as_many_simulations():
+    with ThreadPoolExecutor(2) as threads:
+        found = calibrate(line, [(0.0, 3.0)], LINE, n_evals=8, executor=threads)
+    assert found.n_evals == 8
+    assert found.posterior.converged
+
+
+def test_a_stopped_calibration_goes_on_where_it_was(tmp_path):
+    path = tmp_path / "history.json"
+    first = calibrate(oscillator, OSCILLATOR, POSITION, n_evals=5, posterior=False, history_path=path)
+    assert len(History.load(path)) == 5
+    more = calibrate(oscillator, OSCILLATOR, POSITION, n_evals=7, posterior=False, history_path=path)
+    assert [e.x for e in more.evaluations[:5]] == [e.x for e in first.evaluations]
+    other = measured(oscillator, OSCILLATOR_TRUTH, {"position": 0.1}, seed=1)
+    with pytest.raises(InvalidInputError, match=r"expected the evaluations .* to belong to this data"):
+        calibrate(oscillator, OSCILLATOR, other, n_evals=7, history_path=path)
+
+
+def test_what_the_simulator_leaves_out_is_said():
+    found = calibrate(line, [(0.0, 3.0)], Signal("line", [1.0, 5.0, 3.0], 0.1), n_evals=8, posterior=False)
+    assert re.search(r"line: residuals are .* times the noise \(given\).*check units", found.notes[0])
+
+
+def test_a_best_fit_at_the_bounds_is_said():
+    found = calibrate(line, [(0.0, 0.9)], LINE, n_evals=8)
+    assert any("the best fit of x0 lies at the bounds" in note for note in found.notes)
+    assert "the interval of x0 reaches the bounds" in found.posterior.notes[-1]
+
+
+@pytest.mark.parametrize("value", [[1.0, 2.0], {"other": [1.0, 2.0, 3.0]}, None, 3.0, "text"])
+def test_outputs_that_are_not_the_data_s_are_a_mistake_and_end_the_run(value):
+    calls = []
+    with pytest.raises(InvalidInputError, match=r"expected the simulator to return 3 numbers for line; got .*; try"):
+        calibrate(lambda x: calls.append(x) or value, [(0.0, 3.0)], LINE)
+    assert len(calls) == 1
+
+
+def without_licence(x):
+    raise OSError("no licence")
+
+
+def test_a_simulator_that_always_fails_is_an_error_that_says_why():
+    with pytest.raises(SurefootError, match=r"expected some of 6 simulations to run; all failed.*no licence"):
+        calibrate(without_licence, [(0.0, 3.0)], LINE, n_evals=6)
+
+
+def test_a_simulator_that_never_runs_again_at_its_best_is_an_error():
+    calls = iter(range(8))
+
+    def once(x):
+        next(calls)
+        return line(x)
+
+    with pytest.raises(SurefootError, match=r"expected the simulator to run at .* as it did before; it failed; try"):
+        calibrate(once, [(0.0, 3.0)], LINE, n_evals=8)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "data", "asked", "message"),
+    [
+        ({"n": Integer(1, 5)}, LINE, {}, "expected real parameters"),
+        ([(1.0, 1.0)], LINE, {}, "low < high"),
+        ([Stepped(0.0, 1.0, features=np.cos, reach=0.1)], LINE, {}, "features of x0 as finite numbers"),
+        ([(0.0, 1.0)], [], {}, "at least one signal"),
+        ([(0.0, 1.0)], [LINE, LINE], {}, "a name of its own"),
+        ([(0.0, 1.0)], 3, {}, "at least one signal"),
+        ([(0.0, 1.0)], LINE, {"level": 1.5}, "level between 0 and 1"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(parameters, data, asked, message):
+    with pytest.raises(InvalidInputError, match=f"{message}.*got .*try"):
+        calibrate(line, parameters, data, **asked)
+
+
+def test_a_keyword_of_another_library_leads_to_ours():
+    with pytest.raises(UnknownNameError, match=r"got n_calls; try n_evals=…"):
+        calibrate(line, [(0.0, 3.0)], LINE, n_calls=10)
+
+
+@pytest.mark.parametrize(
+    ("value", "noise_sd", "at", "message"),
+    [
+        ([1.0, np.nan], 1.0, None, "the values of s as a list of finite numbers"),
+        ([], 1.0, None, "finite numbers"),
+        ("text", 1.0, None, "finite numbers"),
+        ([1.0, 2.0], 0.0, None, "noise's standard deviation of s, above 0"),
+        ([1.0, 2.0], [1.0, 1.0, 1.0], None, "one or 2"),
+        ([1.0, 2.0], 1.0, [1.0], "one place for each of the 2 values"),
+    ],
+)
+def test_a_signal_that_cannot_be_used_is_refused(value, noise_sd, at, message):
+    with pytest.raises(InvalidInputError, match=f"expected .*{message}.*got .*try"):
+        Signal("s", value, noise_sd, at)
+
+
+def test_calibration_has_no_words_of_any_one_simulator():
+    text = " ".join(path.read_text() for path in Path(surefoot.__file__).parent.glob("calibration/*.py"))
+    assert not re.findall(r"(?i)\b(xi|f_L|f_S|\w*conductance\w*|vessel\w*|lung\w*|pulmonary|pressure|beat)\b", text)
