@@ -57,10 +57,11 @@ class Box:
                 f"got {shown(parameters)}; try (0.0, 1.0) or Real(0.1, 10.0, log=True) for each"
             )
         box = cls(space.names, found, space.named)
-        box._check_features()
+        box.check_features()
         return box
 
-    def _check_features(self) -> None:
+    def check_features(self) -> None:
+        """Raise unless the features of the step are finite numbers."""
         u = np.array([0.0, 0.5, 1.0])
         found = self.features_at(u)
         if self.step is not None and not (found.shape == (3, found.size // 3) and np.isfinite(found).all()):

@@ -78,7 +78,7 @@ def calibrate(
     sampled, pool, notes = _posterior(task, found) if plan.posterior else (None, None, [])
     estimate, predicted = _best_fit(task, best, pool)
     residuals = loss.residuals(predicted)
-    beyond = beyond_intervals(estimate, sampled.intervals) if sampled is not None else ()
+    outside = beyond_intervals(estimate, sampled.intervals) if sampled is not None else ()
     return Calibration(
         names=task.box.names,
         bounds=task.box.bounds,
@@ -91,7 +91,7 @@ def calibrate(
         residuals=residuals,
         posterior=sampled,
         duration_s=time.perf_counter() - start,
-        notes=(*notes, *at_bounds(task.box, estimate), *unexplained(residuals, loss.data), *beyond),
+        notes=(*notes, *at_bounds(task.box, estimate), *unexplained(residuals, loss.data), *outside),
     )
 
 

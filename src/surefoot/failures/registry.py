@@ -26,6 +26,10 @@ def _at_most(_: int) -> int:
     return MAX_LABELS
 
 
+def _scales_and_another(d: int) -> int:
+    return d + 1  # noise or amplitude
+
+
 @dataclass(frozen=True)
 class FailureModel:
     """How a model of the labels is fitted, and how log P(success) is read off its moments."""
@@ -35,7 +39,7 @@ class FailureModel:
     fit: Callable[[Data, Array, FitState | None, int], tuple[Surrogate, Fit]]
     link: Link
     keeps: Callable[[int], int] = _at_most  # to how many of n > MAX_LABELS labels it is fitted; thinning.py says which
-    n_hyperparameters: Callable[[int], int] = lambda d: d + 1  # of d inputs
+    n_hyperparameters: Callable[[int], int] = _scales_and_another  # of d inputs
 
 
 FAILURE_MODELS = {

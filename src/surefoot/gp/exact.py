@@ -1,4 +1,4 @@
-"""The exact Gaussian process as a family of surrogates, and the families by name."""
+"""The exact Gaussian process as a family of surrogates."""
 
 from __future__ import annotations
 
@@ -11,4 +11,8 @@ def _evidence(asked: Question) -> Regression:
     return Regression(asked.data, asked.kernel, asked.estimate_noise, asked.prior, asked.n_history)
 
 
-EXACT = Family("exact", _evidence, condition, lambda d: d + 1)
+def _n_hyperparameters(d: int) -> int:
+    return d + 1  # length scales and noise
+
+
+EXACT = Family("exact", _evidence, condition, _n_hyperparameters)

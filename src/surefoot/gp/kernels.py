@@ -66,7 +66,8 @@ def _matern52(r2: Array) -> Array:
 SE = Kernel("se", _se, _se_and_slope)  # exp(-r2/2)                                       [NH18, section 2.1]
 MATERN52 = Kernel("matern52", _matern52, _matern52_and_slope, tail=5.0)  # (1 + sqrt5 r + 5/3 r^2) exp(-sqrt5 r)
 
-KERNELS = {kernel.name: kernel for kernel in (SE, MATERN52)}
+CONTEST = (SE, MATERN52)  # the kernels among which the likelihood chooses where none is asked for
+KERNELS = {kernel.name: kernel for kernel in CONTEST}
 
 
 def per_run(kernels: Sequence[Kernel]) -> Kernel:

@@ -7,7 +7,7 @@ import os
 import sys
 import threading
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Self, overload
 
@@ -312,10 +312,10 @@ class Optimizer:
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """The optimizer that `save` of an optimizer or a result wrote: it goes on as if it had not been away."""
-        return cls.of(Document.read(path), path)
+        return cls.from_document(Document.read(path), path)
 
     @classmethod
-    def of(cls, document: Document, path: str | os.PathLike[str]) -> Self:
+    def from_document(cls, document: Document, path: str | os.PathLike[str]) -> Self:
         """The optimizer of a document that was read from this path."""
         if document.space is None or document.settings is None:
             raise InvalidInputError(
@@ -323,14 +323,17 @@ class Optimizer:
                 "try Optimizer(bounds, history=…) with its path"
             )
         maximize, settings = document.history.direction == "maximize", asdict(document.settings)
-        optimizer = cls(
-            document.space, history=document.history, maximize=maximize, objective=document.objective, **settings
-        )
-        for x in document.pending:
-            optimizer.mark_pending(x)
-        if document.asked is not None:
-            optimizer._state = replace(optimizer._state, warmth=document.asked)
-        return optimizer
+        new = cls(document.space, history=document.history, maximize=maximize, objective=document.objective, **settings)
+        new.take_over(document.pending, document.asked)
+        return new
+
+    def take_over(self, pending: Iterable[Any], warmth: Warmth | None) -> None:
+        """Go on for one that asked for these points and was not told: they are pending; `warmth` is its last ask's."""
+        for x in pending:
+            self.mark_pending(x)
+        if warmth is not None:
+            with self._lock:
+                self._state = replace(self._state, warmth=warmth)
 
     # --- looking
 
@@ -347,7 +350,12 @@ class Optimizer:
     @property
     def objective(self) -> str:
         """The name of the output that is optimized."""
-        return VALUE if self._state.objective is None else self._state.objective
+        return VALUE if self.known_objective is None else self.known_objective
+
+    @property
+    def known_objective(self) -> str | None:
+        """That name, or None while nothing has said it: the first evaluation may."""
+        return self._state.objective
 
     @property
     def known_objective(self) -> str | None:

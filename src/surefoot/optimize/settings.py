@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import sys
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from surefoot.acquisition.optimistic import KAPPA
@@ -14,7 +13,7 @@ from surefoot.engine.searches import SEARCHES
 from surefoot.engine.spec import ModelSpec
 from surefoot.errors import InvalidInputError, UnknownNameError, shown
 from surefoot.failures.registry import FAILURE_MODELS, NO_MODEL
-from surefoot.gp.kernels import KERNELS
+from surefoot.gp.kernels import CONTEST, KERNELS
 from surefoot.gp.priors import PRIORS
 from surefoot.gp.registry import SURROGATES
 from surefoot.numerics.designs import DESIGNS
@@ -94,7 +93,7 @@ class Settings:
         if self.noise not in (NOISE_ESTIMATED, 0):  # it is known in the user's units
             self._set("warp", "none")
 
-    @cached_property
+    @property
     def spec(self) -> ModelSpec:
         """What the engine works with: every name resolved to the thing that it names."""
         return ModelSpec(
@@ -105,7 +104,7 @@ class Settings:
             kappa=self.kappa,
             search=SEARCHES[self.search],
             surrogate=SURROGATES[self.surrogate],
-            kernels=tuple(KERNELS.values()) if self.kernel == AUTO else (KERNELS[self.kernel],),
+            kernels=CONTEST if self.kernel == AUTO else (KERNELS[self.kernel],),
             warps=tuple(range(len(LEVELS))) if self.warp == AUTO else (0,),
             prior=PRIORS[self.prior],
             noise=None if self.noise == NOISE_ESTIMATED else float(self.noise),

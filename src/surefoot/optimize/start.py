@@ -39,7 +39,7 @@ def begin(start: Start) -> Optimizer:
         return _fresh(start, document.history)
     if document.objective is None:
         document = replace(document, objective=start.objective)
-    optimizer = Optimizer.of(document, start.resume)
+    optimizer = Optimizer.from_document(document, start.resume)
     contradictions = _contradictions(start, optimizer)
     if contradictions:
         raise InvalidInputError(
