@@ -45,19 +45,15 @@ def starts_processes(tree: ast.Module) -> list[str]:
 
 
 def private_of_others(tree: ast.Module) -> list[str]:
-    nodes = list(ast.walk(tree))
-    found = [
-        alias.name
-        for node in nodes
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("surefoot")
-        for alias in node.names
-        if is_private(alias.name)
-    ]
-    attributes = [node for node in nodes if isinstance(node, ast.Attribute) and is_private(node.attr)]
-    own = {node.attr for node in attributes if ast.unparse(node.value) == "self"}  # of another object of the same class
-    own |= {node.name for node in nodes if isinstance(node, ast.FunctionDef)}
-    others = [node for node in attributes if ast.unparse(node.value) not in ("self", "cls", "super()", "os")]
-    return found + [ast.unparse(node) for node in others if node.attr not in own]
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("surefoot"):
+            found += [alias.name for alias in node.names if is_private(alias.name)]
+        elif isinstance(node, ast.Attribute) and is_private(node.attr):
+            whose = ast.unparse(node.value)
+            if whose not in ("self", "cls", "super()") and (whose, node.attr) != ("os", "_exit"):
+                found.append(f"{whose}.{node.attr}")
+    return found
 
 
 def is_private(name: str) -> bool:

@@ -358,11 +358,6 @@ class Optimizer:
         return self._state.objective
 
     @property
-    def known_objective(self) -> str | None:
-        """Its name, if one was given or has been seen: while there is none, the first value told may name it."""
-        return self._state.objective
-
-    @property
     def pending(self) -> list[Any]:
         """Points asked for and not told yet."""
         return [self._plain(values) for values, _ in self._state.pending]
