@@ -149,6 +149,18 @@ def test_an_isolated_function_returns_names_of_any_length_and_what_is_no_number_
     assert any("'mesh' is" in e.reason for e in history.evaluations)
 
 
+def test_outputs_that_cannot_be_read_do_not_lose_an_isolated_failure() -> None:
+    def fun(x) -> float:
+        class Hostile(dict):
+            def items(self):
+                raise RuntimeError("no")
+
+        raise Failed("diverged", outputs=Hostile(a=1.0))
+
+    (evaluation,) = minimize(fun, SQUARE, n_evals=1, isolate="process").history.evaluations
+    assert (evaluation.reason, evaluation.outputs) == ("diverged", {})
+
+
 @pytest.mark.parametrize("progress", [1.5, -0.1, "60 %", None, math.inf])
 def test_a_progress_that_is_none_does_not_lose_the_failure(progress: object) -> None:
     def fun(x) -> float:

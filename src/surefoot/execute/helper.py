@@ -142,7 +142,7 @@ def _called(function: Function, request: Request) -> Outcome:
         value = function(pickle.loads(request.pickled))
     except BaseException as error:  # SystemExit too: it ends this evaluation, not the run
         outcome = exception_outcome(error)
-        return replace(outcome, value=_plain_dict(outcome.value) if isinstance(outcome.value, Mapping) else None)
+        return replace(outcome, value=_partial(outcome.value))
     finally:
         for stream in (sys.stdout, sys.stderr):
             with contextlib.suppress(Exception):
@@ -170,6 +170,14 @@ def _plain(value: Any) -> Any:
     if array.size == 1 and array.dtype.kind in "biufc":
         return array.reshape(()).item()
     raise TypeError(f"of shape {array.shape}" if array.ndim else "not a numerical type")
+
+
+def _partial(outputs: Any) -> dict[Any, Any] | None:
+    """The outputs of a failure, which is one whatever they are."""
+    try:
+        return _plain_dict(outputs) if isinstance(outputs, Mapping) else None
+    except Exception:
+        return None
 
 
 def _plain_dict(outputs: Mapping[Any, Any]) -> dict[Any, Any]:

@@ -113,9 +113,10 @@ def minimize(
     n_workers = None if n_workers is None else as_integer("n_workers", n_workers, 1, 2)
     guard = Guard(timeout, isolate, memory_limit_mb, exception_classes(retry_on), n_retries)
     max_failures = check_max_failures(max_failures)
-    settings |= {"n_init": NOT_GIVEN if n_init is None else n_init, "policy": policy, "kernel": kernel, "noise": noise}
-    given = {name: value for name, value in (settings | {"seed": seed}).items() if value is not NOT_GIVEN}
-    optimizer = begin(Start(bounds, history, resume, objective, maximize, given))
+    named = {"policy": policy, "kernel": kernel, "noise": noise, "seed": seed}
+    settings |= {name: value for name, value in named.items() if value is not NOT_GIVEN}
+    settings |= {} if n_init is None else {"n_init": n_init}
+    optimizer = begin(Start(bounds, history, resume, objective, maximize, settings))
     queue = [*optimizer.take_pending(), *_given_points(optimizer, x0, y0)]
     n_given = len(optimizer.history)
 

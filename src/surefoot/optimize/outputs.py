@@ -21,6 +21,7 @@ from surefoot.optimize.history import VALUE, Evaluation, History
 from surefoot.optimize.parameters import Value
 from surefoot.optimize.space import Space
 
+OPTIONAL = ("progress", "fidelity")  # numbers of an evaluation that are columns of a table only where one is known
 _MAX_SHOWN = 100  # characters of a returned value in a reason
 _MAX_LISTED = 400  # characters of the names of outputs
 _MOST_OUTPUTS = 1_000

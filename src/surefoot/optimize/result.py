@@ -20,12 +20,11 @@ from surefoot.numerics.designs import generator
 from surefoot.optimize.checks import is_a
 from surefoot.optimize.document import Document
 from surefoot.optimize.history import History
-from surefoot.optimize.outputs import columns
+from surefoot.optimize.outputs import OPTIONAL, columns
 from surefoot.optimize.settings import Settings
 from surefoot.optimize.space import Space
 
-_KNOWN = ("progress", "fidelity")  # columns of a table only where they are known
-_COLUMNS = ("number", "value", "best", "status", "reason", "duration_s", *_KNOWN)
+_COLUMNS = ("number", "value", "best", "status", "reason", "duration_s", *OPTIONAL)  # of every table
 
 
 @dataclass(frozen=True)
@@ -173,7 +172,7 @@ class Result:
         """
         rows, best = [], math.nan
         evaluations = self.history.evaluations
-        known = [name for name in _KNOWN if any(math.isfinite(getattr(e, name)) for e in evaluations)]
+        known = [name for name in OPTIONAL if any(math.isfinite(getattr(e, name)) for e in evaluations)]
         parameters, outputs = columns(_COLUMNS, self.space.names, self.history.outputs[1:])
         for i, e in zip(self.numbers, evaluations, strict=True):
             if e.ok and not self.sign * best <= self.sign * e.y:  # `not <=` so that the first replaces NaN

@@ -30,12 +30,11 @@ from surefoot.integrations.optuna_history import (
 )
 from surefoot.integrations.optuna_outputs import objective_of, outputs_of
 from surefoot.optimize.history import VALUE
-from surefoot.optimize.outputs import columns
+from surefoot.optimize.outputs import OPTIONAL, columns
 from surefoot.runs.storage import load_study, study_names
 from surefoot.runs.study import counts_of
 
-_KNOWN = ("progress", "fidelity")  # columns only where they are known
-_COLUMNS = ("number", "status", "duration_s", "reason", "started", "ended", "host", "folder", "fallback", *_KNOWN)
+_COLUMNS = ("number", "status", "duration_s", "reason", "started", "ended", "host", "folder", "fallback", *OPTIONAL)
 FORMATS = (".csv", ".json", ".parquet")
 Row = dict[str, Any]
 
@@ -71,7 +70,7 @@ def trial_rows(study: Study) -> list[Row]:
     further = dict.fromkeys(name for fields in told.values() for name in fields["further"])
     further.pop(objective_of(trials) or VALUE, None)
     parameters, outputs = columns((*_COLUMNS, *values), names, further)
-    known = [name for name in _KNOWN if any(math.isfinite(fields[name]) for fields in told.values())]
+    known = [name for name in OPTIONAL if any(math.isfinite(fields[name]) for fields in told.values())]
     rows = []
     for t in trials:
         output = t.user_attrs.get(OUTPUT) or {}

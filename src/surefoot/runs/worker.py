@@ -244,9 +244,7 @@ class Worker:
             self._trouble(f"trial {claimed.number} could not be evaluated", error)
             return False
         self._troubles = 0
-        finished = future.result()
-        self._tell(claimed, finished)
-        return finished.evaluation.ok
+        return self._tell(claimed, future.result())
 
     def _trouble(self, what: str, error: BaseException) -> None:
         """Nothing could be evaluated: wait a moment before the next attempt, and give up after many."""
@@ -262,13 +260,15 @@ class Worker:
                 "try freeing disk space, or the workers' logs; run again to continue"
             ) from error
 
-    def _tell(self, claimed: Claimed, finished: Finished) -> None:
+    def _tell(self, claimed: Claimed, finished: Finished) -> bool:
+        """Store what came of an evaluation; whether it succeeded."""
         (e,), self._objective = under_one_name([finished.evaluation], self._objective)
         output = {key: encodable(text) for key, text in finished.output.items()}
         attributes: dict[str, Any] = {OUTPUT: {"duration_s": e.duration_s, **output}, **output_attributes(e)}
         if not e.ok:
             attributes[REASON if e.status == "failed" else TRANSIENT] = as_reason(e.reason)
         self._store(Unsaved(shown_url(self._url), claimed.number, claimed.point, e.y if e.ok else None, attributes))
+        return e.ok
 
     def _store(self, result: Unsaved) -> None:
         """Report a result; it is not forgotten before it is stored."""
