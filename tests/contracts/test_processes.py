@@ -57,7 +57,8 @@ def private_of_others(tree: ast.Module) -> list[str]:
 
 
 def is_private(name: str) -> bool:
-    return name.startswith("_") and not name.startswith("__")
+    of_named_tuples = ("_replace", "_asdict", "_fields")  # public, under names that no field can have
+    return name.startswith("_") and not name.startswith("__") and name not in of_named_tuples
 
 
 def test_only_execute_starts_processes() -> None:
