@@ -1,7 +1,9 @@
 """A whole calibration: any simulator, any number of parameters, failures in a part of the box."""
 
 import re
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
@@ -90,10 +92,15 @@ def test_values_of_unlike_precision_count_by_it():
     assert found.estimate[0] == pytest.approx(1.0, abs=0.02)
 
 
-def test_several_workers_do_as_many_simulations():
-    with ThreadPoolExecutor(2) as threads:
-        found = calibrate(line, [(0.0, 3.0)], LINE, n_evals=8, executor=threads)
-    assert found.n_evals == 8
+@pytest.mark.parametrize(
+    "executor", [partial(ThreadPoolExecutor, 2), partial(ProcessPoolExecutor, 2, get_context("spawn"))]
+)
+def test_simulations_run_on_any_executor(executor):
+    with executor() as workers:
+        found = calibrate(oscillator, OSCILLATOR, POSITION, n_evals=20, executor=workers)
+        with pytest.raises(InvalidInputError, match=r"expected the simulator to return 50 numbers for position; got 2"):
+            calibrate(len, OSCILLATOR, POSITION, executor=workers)
+    assert found.n_evals == 20
     assert found.posterior.converged
 
 
