@@ -43,16 +43,16 @@ def done(tmp_path_factory):
 
 
 def test_a_constant_has_another_value_for_one_run_only():
-    from surefoot.gp import fit
+    from surefoot.gp import hyperparameters
 
     assert libraries.parse("surefoot:gp.hyperparameters.COLD_CALLS=7,warp=none")[1] == {
         "gp.hyperparameters.COLD_CALLS": 7.0,
         "warp": "none",
     }
-    before = fit.COLD_CALLS
+    before = hyperparameters.COLD_CALLS
     with adapters.constants({"gp.hyperparameters.COLD_CALLS": 7.0}):
-        during = fit.COLD_CALLS
-    after = fit.COLD_CALLS
+        during = hyperparameters.COLD_CALLS
+    after = hyperparameters.COLD_CALLS
     assert during == 7
     assert isinstance(during, int)
     assert after == before

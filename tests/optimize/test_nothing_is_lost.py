@@ -226,7 +226,7 @@ def test_a_dask_cluster_that_is_closed_loses_nothing_that_ended(what: str) -> No
     distributed = pytest.importorskip("distributed")
     ended: list[float] = []
     with distributed.LocalCluster(
-        n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None, silence_logs=50
+        n_workers=1, threads_per_worker=2, processes=False, dashboard_address="127.0.0.1:0", silence_logs=50
     ) as cluster:
         client = distributed.Client(cluster, set_as_default=False)
 

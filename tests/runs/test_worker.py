@@ -97,7 +97,7 @@ def test_a_dask_cluster_evaluates(make_problem, reporter):
 
     with (
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=2, dashboard_address=None, host="127.0.0.1"
+            n_workers=2, threads_per_worker=2, dashboard_address="127.0.0.1:0", host="127.0.0.1"
         ) as cluster,
         connect(cluster.scheduler_address) as executor,
     ):

@@ -38,7 +38,10 @@ class Trace:
 def run_in_lockstep(
     domain: Domain, evaluate: Evaluate, spec: ModelSpec, n_runs: int, n_evals: int, reference: Array = HOST
 ) -> Trace:
-    """n_runs optimizations of n_evals evaluations; run r draws from generator(spec.seed, r, number)."""
+    """n_runs optimizations of n_evals evaluations [NH18, Algorithms 1 and 2].
+
+    Run r draws from generator(spec.seed, r, number).
+    """
     X, y = np.zeros((n_runs, 0, domain.n_inputs)), np.zeros((n_runs, 0))
     trace = Trace(X, y, y.astype(bool), Warmth())
     for number in range(n_evals):

@@ -1,7 +1,7 @@
 """One step of R runs: from histories to the next point of each. A pure function; everything else is a shell round it.
 
 Steps     standardize -> fit -> condition (failures beside the objective) -> believe the pending points -> maximize the
-          policy -> take the best proposal that is new [NH18, Algorithm 1; with failures Algorithm 2].
+          policy -> take the best proposal that is new [NH18, Algorithm 1, lines 3-5; Algorithm 2, lines 3-6].
 Random    all draws come from generator(seed, run, number), on the host: a run gets the same draws alone, in a
           batch, resumed, on a CPU or a GPU.
 Bits      On NumPy runs are computed together only where they have the same shape by themselves: as many successes,

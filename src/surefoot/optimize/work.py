@@ -43,7 +43,7 @@ class Work:
 
 
 def one_by_one(work: Work) -> None:
-    """All of it, here."""
+    """All of it, here [NH18, Algorithms 1 and 2]."""
     while work.n_left > 0:
         evaluation = evaluate(*work.task(work.next_point()))
         work.optimizer.record(evaluation)
