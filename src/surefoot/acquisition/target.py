@@ -1,8 +1,8 @@
 """What a search maximizes: a policy's score, weighted by the probability of success.
 
-Product   [NH18, Eq. 10-11; Algorithm 2, line 5], in log space: log policy + log P. A policy that can be negative (MN, LCB) is first shifted by its value at
-          the worst observation with sd = 0: the product with P then cannot turn a preference round, and whoever is
-          worse than that is not wanted anyway.
+Product   [NH18, Eq. 10-11; Algorithm 2, line 5], in log space: log policy + log P. A policy that can be negative (MN,
+          LCB) is first shifted by its value at the worst observation with sd = 0: the product with P then cannot turn a
+          preference round, and whoever is worse than that is not wanted anyway.
 Shapes    x (R, m, d), values (R, m), gradients (R, m, d).
 """
 
