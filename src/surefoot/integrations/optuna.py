@@ -46,10 +46,9 @@ from surefoot.integrations.optuna_outputs import output_attributes
 from surefoot.integrations.optuna_space import Distributions, engine_space, from_engine, to_engine, without_single
 from surefoot.numerics.designs import generator
 from surefoot.optimize.history import VALUE, Evaluation
-from surefoot.optimize.optimizer import default_n_init
 from surefoot.optimize.outputs import as_evaluation, as_share, partial_outputs
 from surefoot.optimize.parameters import Value
-from surefoot.optimize.settings import Settings
+from surefoot.optimize.settings import Settings, default_n_init
 
 __all__ = ["REASON", "SurefootSampler", "guarded", "result_of"]
 

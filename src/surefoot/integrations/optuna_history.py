@@ -39,11 +39,10 @@ from surefoot.integrations.optuna_space import (
     without_single,
 )
 from surefoot.optimize.history import Evaluation, History
-from surefoot.optimize.optimizer import default_n_init
 from surefoot.optimize.outputs import renamed
 from surefoot.optimize.parameters import Value
 from surefoot.optimize.result import Result, make_result
-from surefoot.optimize.settings import Settings
+from surefoot.optimize.settings import Settings, default_n_init
 from surefoot.optimize.space import Space
 
 REASON = "surefoot:reason"  # user attribute of a trial: why it failed, if it would fail again

@@ -25,18 +25,10 @@ from surefoot.optimize.keywords import check_keywords
 from surefoot.optimize.outputs import as_evaluation, check_objective, check_outputs, renamed, under_one_name
 from surefoot.optimize.parameters import Value
 from surefoot.optimize.result import Result, make_result
-from surefoot.optimize.settings import Settings
+from surefoot.optimize.settings import Settings, default_n_init
 from surefoot.optimize.space import Space
 
 _MOST_ASKED = 10_000  # points at once
-
-
-def default_n_init(d: int) -> int:
-    """10 d points as in the paper, but at most 30: with ten parameters 100 points would be most budgets.
-
-    It does not depend on the budget, so that 50 evaluations are 25 and 25 more.
-    """
-    return min(10 * d, 30)
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,14 @@ AUTO = "auto"  # as it suits the search and the noise; Settings say what that is
 _MOST_INITIAL = 100_000  # points of a design: each suggestion draws all of them
 
 
+def default_n_init(d: int) -> int:
+    """10 d points as in the paper, but at most 30: with ten parameters 100 points would be most budgets.
+
+    It does not depend on the budget, so that 50 evaluations are 25 and 25 more.
+    """
+    return min(10 * d, 30)
+
+
 @dataclass(frozen=True)
 class Settings:
     """Everything but the space and the history that a suggestion depends on, as it is used.

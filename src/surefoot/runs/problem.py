@@ -34,9 +34,8 @@ from optuna.distributions import (
 import surefoot
 from surefoot.errors import InvalidInputError, shown
 from surefoot.expect import expect, is_count, is_number, known_keys
-from surefoot.optimize.optimizer import default_n_init
 from surefoot.optimize.parameters import Integer, Real
-from surefoot.optimize.settings import Settings
+from surefoot.optimize.settings import Settings, default_n_init
 from surefoot.optimize.space import Space
 from surefoot.runs.address import redacted
 from surefoot.runs.evaluator import Evaluator, check_contents, evaluator_from

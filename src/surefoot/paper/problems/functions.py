@@ -107,7 +107,7 @@ def six_hump_camel(x: Array) -> Array:
 def shubert(x: Array) -> Array:
     """SHU: the product of one sum of cosines in each input [JPS93]."""
     angles = (_SHUBERT_J + 1.0) * x[..., None] + _SHUBERT_J  # (..., 2, 5)
-    return np.prod(np.sum(_SHUBERT_J * np.cos(angles), axis=-1), axis=-1)  # type: ignore[no-any-return]
+    return np.asarray(np.prod(np.sum(_SHUBERT_J * np.cos(angles), axis=-1), axis=-1))
 
 
 def hartman_3(x: Array) -> Array:
@@ -122,7 +122,7 @@ def hartman_6(x: Array) -> Array:
 
 def _hartman(x: Array, A: Array, P: Array) -> Array:
     exponents = np.sum(A * (x[..., None, :] - P) ** 2, axis=-1)  # (..., 4)
-    return -np.sum(_HARTMAN_C * np.exp(-exponents), axis=-1)  # type: ignore[no-any-return]
+    return np.asarray(-np.sum(_HARTMAN_C * np.exp(-exponents), axis=-1))
 
 
 def shekel_5(x: Array) -> Array:
@@ -142,11 +142,11 @@ def shekel_10(x: Array) -> Array:
 
 def _shekel(x: Array, n_wells: int) -> Array:
     squares = np.sum((x[..., None, :] - _SHEKEL_CENTRES[:n_wells]) ** 2, axis=-1)  # (..., n_wells)
-    return -np.sum(1.0 / (squares + _SHEKEL_WIDTHS[:n_wells]), axis=-1)  # type: ignore[no-any-return]
+    return np.asarray(-np.sum(1.0 / (squares + _SHEKEL_WIDTHS[:n_wells]), axis=-1))
 
 
 def rastrigin(x: Array) -> Array:
     """RAS: a paraboloid with a cosine ripple in every input [Rastrigin 1974; Törn & Žilinskas 1989]."""
     # In the literature: 10 d + Σ (x² - 10 cos 2πx). With 1 - cos 2πx = 2 sin² πx no terms cancel near the
     # minimum, where that form rounds to multiples of 1.4e-14.
-    return np.sum(x**2 + 20.0 * np.sin(np.pi * x) ** 2, axis=-1)  # type: ignore[no-any-return]
+    return np.asarray(np.sum(x**2 + 20.0 * np.sin(np.pi * x) ** 2, axis=-1))

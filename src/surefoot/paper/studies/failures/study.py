@@ -18,8 +18,7 @@ import numpy as np
 from surefoot.backend import to_host
 from surefoot.engine.lockstep import final_model, run_in_lockstep
 from surefoot.engine.searches import PAPER_MODEL
-from surefoot.optimize.optimizer import default_n_init
-from surefoot.optimize.settings import Settings
+from surefoot.optimize.settings import Settings, default_n_init
 from surefoot.optimize.space import Space
 from surefoot.paper.resumable import run_cases, save_whole
 from surefoot.paper.statistics import holm, log10_regret, wilcoxon
