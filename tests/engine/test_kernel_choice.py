@@ -106,3 +106,13 @@ def test_a_history_saved_without_kernels_is_read() -> None:
     fields = Warmth().to_json()
     del fields["kernels"]
     assert Warmth.from_json(fields) == Warmth()
+
+
+@pytest.mark.parametrize(("function", "kernel"), [(valley, "se"), (folded, "matern52")])
+def test_a_result_says_which_kernel_and_warp_were_taken(function, kernel) -> None:
+    optimizer = Optimizer(SQUARE)
+    X = points(1)[0]
+    optimizer.tell(list(X), function(X))
+    model = optimizer.result().model
+    assert model.kernel == kernel
+    assert model.warp == "none" or model.warp.endswith("above the best value on")

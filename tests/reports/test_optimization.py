@@ -99,6 +99,12 @@ def test_settings_and_versions_are_listed(failing_page: str, read) -> None:
         assert what in text
 
 
+def test_what_was_left_to_the_likelihood_is_shown_as_it_was_decided(failing: Result, failing_page: str, read) -> None:
+    assert failing.settings.kernel == "auto"
+    assert f"auto: {failing.model.kernel}" in read(failing_page).text("td")
+    assert f"auto: {failing.model.warp}" in read(failing_page).text("td")
+
+
 def test_ids_are_unique(failing_page: str, read) -> None:
     ids = read(failing_page).ids
     assert len(ids) == len(set(ids))

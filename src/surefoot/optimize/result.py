@@ -17,6 +17,7 @@ from surefoot.engine.batch import Batch
 from surefoot.engine.model import Model, fit_model
 from surefoot.errors import InvalidInputError, shown
 from surefoot.numerics.designs import generator
+from surefoot.numerics.warping import LEVELS
 from surefoot.optimize.checks import is_a
 from surefoot.optimize.document import Document
 from surefoot.optimize.history import History
@@ -77,6 +78,17 @@ class FittedModel:
     def length_scales(self) -> np.ndarray:
         """One per input of the engine, in fractions of its range: large means irrelevant."""
         return np.asarray(1.0 / to_host(self.fitted.objective.rates)[0])
+
+    @property
+    def kernel(self) -> str:
+        """The kernel of the objective: with kernel="auto" the one that is likelier."""
+        return self.fitted.warmth.kernels[0]
+
+    @property
+    def warp(self) -> str:
+        """How values are compressed: "none", or from how many standard deviations above the least one on."""
+        s = LEVELS[int(self.fitted.scaling.levels[0])]
+        return "none" if math.isinf(s) else f"from {s:g} standard deviations above the best value on"
 
     @property
     def noise_sd(self) -> float:

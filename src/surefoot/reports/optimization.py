@@ -25,7 +25,8 @@ from surefoot.reports.svg import PALETTE, drawing
 
 if TYPE_CHECKING:
     from surefoot.optimize.history import Evaluation
-    from surefoot.optimize.result import Result
+    from surefoot.optimize.settings import AUTO
+from surefoot.optimize.result import Result
 
 _MAX_SLICES = 12
 MAX_REASONS = 20
@@ -280,8 +281,11 @@ def _settings(result: Result) -> list[Block]:
     if not result.success:  # else the table of the best point has them
         space = [(name, _range(p)) for name, p in zip(result.space.names, result.space.parameters, strict=True)]
         blocks.append(Table("Parameters", ("parameter", "range or choices"), space, left=(0, 1)))
-    settings = [(f.name, str(getattr(result.settings, f.name))) for f in fields(result.settings)]
-    blocks.append(Table("Settings of the optimizer", ("setting", "value"), settings, left=(0, 1)))
+    values = {f.name: str(getattr(result.settings, f.name)) for f in fields(result.settings)}
+    if result.success:  # what the model of all evaluations has in the place of "auto"
+        used = {"kernel": result.model.kernel, "warp": result.model.warp}
+        values |= {name: f"{values[name]}: {what}" for name, what in used.items() if values[name] == AUTO}
+    blocks.append(Table("Settings of the optimizer", ("setting", "value"), list(values.items()), left=(0, 1)))
     packages = [("surefoot", __version__), *versions("numpy", "scipy")]
     blocks.append(Table("Versions", ("package", "version"), packages, left=(0, 1)))
     if result.message:
