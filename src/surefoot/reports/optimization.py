@@ -18,15 +18,14 @@ from surefoot.optimize.drawing import best_so_far, best_values, draw_convergence
 from surefoot.optimize.history import VALUE
 from surefoot.optimize.parameters import Categorical, Integer, Parameter
 from surefoot.optimize.reasons import grouped
+from surefoot.optimize.settings import AUTO
 from surefoot.reports.numbers import duration, number, percent, power, versions
 from surefoot.reports.page import Block, Code, Facts, Figure, Note, Section, Table, Text, render, write
 from surefoot.reports.success import success_drawing
 from surefoot.reports.svg import PALETTE, drawing
 
 if TYPE_CHECKING:
-    from surefoot.optimize.history import Evaluation
-    from surefoot.optimize.settings import AUTO
-from surefoot.optimize.result import Result
+    from surefoot.optimize.result import Result
 
 _MAX_SLICES = 12
 MAX_REASONS = 20
