@@ -25,6 +25,7 @@ from surefoot.reports.success import success_drawing
 from surefoot.reports.svg import PALETTE, drawing
 
 if TYPE_CHECKING:
+    from surefoot.optimize.history import Evaluation
     from surefoot.optimize.result import Result
 
 _MAX_SLICES = 12
