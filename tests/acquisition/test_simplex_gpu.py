@@ -53,7 +53,7 @@ def run(kernel, target, starts, slack=None, **changes):
 
 
 def run_all(kernel, targets, starts, slacks=None, **changes):
-    args, x, f = arguments(targets, starts, TOLERANCE, slacks or [0.0 * target.f_best for target in targets])
+    args, x, f = arguments(targets, starts, TOLERANCE, slacks or [0.0 * raw.zero for raw in targets])
     names = ("n", "d", "n_starts", "kernel", "n_parameters", "max_iterations", "first_size", "f_tol", "x_tol")
     numbers = dict(zip(names, args[-len(names) :], strict=True)) | changes
     arrays = args[: -len(names)]

@@ -8,15 +8,13 @@ from surefoot.acquisition import registry
 from surefoot.acquisition.registry import PAPER_POLICIES, policy_at
 from surefoot.failures.classification import label_data
 from surefoot.failures.label_regression import failure_model
-from surefoot.gp.kernels import KERNELS
 from surefoot.numerics.designs import generator, latin_hypercube
 
 MODEL_BASED = [name for name in (*PAPER_POLICIES, "MES-R") if policy_at(name, 0).prepare is not None]
 each_policy = pytest.mark.parametrize("name", MODEL_BASED)
-each_kernel = pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS.keys())
 
 
-def labels(R=1, n=40, d=2, kernel=KERNELS["se"], seed=0):
+def labels(R=1, n=40, d=2, seed=0):
     """Evaluations fail where x_0 > 0.6: points, failed (R, n), and the posterior of the labels."""
     X = np.stack([latin_hypercube(n, d, generator(seed, r, 0)) for r in range(R)])
     failed = (X[..., 0] > 0.6).astype(float)
@@ -134,25 +132,22 @@ def test_a_users_policy_without_partials_can_be_weighted(weighted, monkeypatch):
     assert np.isfinite(gradient).all()
 
 
-@each_kernel
-def test_success_is_unlikely_at_failed_points_and_likely_at_the_others(kernel):
-    X, failed, post = labels(kernel=kernel)
+def test_success_is_unlikely_at_failed_points_and_likely_at_the_others():
+    X, failed, post = labels()
     probability = np.exp(log_p(post, X))
     assert probability[failed > 0.0].max() < 0.35
     assert probability[failed == 0.0].min() > 0.65
 
 
-@each_kernel
-def test_success_is_predicted_on_both_sides_of_the_boundary(kernel):
-    _, _, post = labels(kernel=kernel)
+def test_success_is_predicted_on_both_sides_of_the_boundary():
+    _, _, post = labels()
     x = np.random.default_rng(9).random((1, 500, 2))
     x = x[:, np.abs(x[0, :, 0] - 0.6) > 0.1]
     predicted = np.exp(log_p(post, x)) > 0.5
     assert (predicted == (x[..., 0] < 0.6)).mean() > 0.97
 
 
-@each_kernel
-def test_labels_of_rows_not_seen_do_not_count(kernel):
+def test_labels_of_rows_not_seen_do_not_count():
     X, failed, _ = labels()
     uniforms = generator(0, 0, 1).random((1, 4, 3))
     seen = np.ones((1, 40))
@@ -163,11 +158,10 @@ def test_labels_of_rows_not_seen_do_not_count(kernel):
     np.testing.assert_allclose(log_p(masked, x), log_p(plain, x), rtol=1e-4, atol=1e-4)
 
 
-@each_kernel
 @pytest.mark.parametrize("share", [0.0, 1.0])
-def test_labels_that_are_all_alike_give_finite_probabilities(kernel, share):
+def test_labels_that_are_all_alike_give_finite_probabilities(share):
     X = np.random.default_rng(11).random((1, 12, 2))
     uniforms = generator(0, 0, 1).random((1, 4, 3))
-    post, _ = failure_model(label_data(X, np.full((1, 12), share), None), kernel, uniforms, None)
+    post, _ = failure_model(label_data(X, np.full((1, 12), share), None), uniforms, None)
     p = np.exp(log_p(post, np.random.default_rng(12).random((1, 20, 2))))
     assert (p < 0.5).all() if share else (p > 0.5).all()
