@@ -42,6 +42,10 @@ def by_chance(x: np.ndarray, share: float) -> bool:
     return float(np.sum(x * 1e7) % 1.0) < share
 
 
+def in_discs(x: np.ndarray) -> bool:
+    return bool(np.sum((x - 0.5) ** 2) < 0.04 or np.sum((x - 0.1) ** 2) < 0.05)
+
+
 Problem = tuple[int, float, Callable[[np.ndarray], float], Callable[[np.ndarray], bool]]
 PROBLEMS: dict[str, Problem] = {  # inputs, least value, function, where it fails
     "Hartman 3, a third fails": (3, -3.8627821, hartman, lambda x: bool(x.sum() > 1.75)),
