@@ -44,6 +44,11 @@ def test_what_is_no_such_thing_is_refused(wrong, register, registry, known, sett
         register(wrong)
 
 
+def test_a_failure_model_cannot_be_called_like_none() -> None:
+    with pytest.raises(InvalidInputError, match="'ignore', which is taken"):
+        surefoot.register_failure_model(replace(FAILURE_MODELS["ep"], name="ignore"))
+
+
 def test_a_new_kernel_does_not_join_the_contest() -> None:
     surefoot.register_kernel(replace(SE, name="new"))
     try:

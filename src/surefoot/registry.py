@@ -18,12 +18,12 @@ class Named(Protocol):
 T = TypeVar("T", bound=Named)
 
 
-def add_new(registry: dict[str, T], new: T, kind: type[T], what: str) -> None:
-    """Add it under its name, which must be free."""
+def add_new(registry: dict[str, T], new: T, kind: type[T], what: str, reserved: tuple[str, ...] = ()) -> None:
+    """Add it under its name, which must be free; `reserved`: names that mean something else."""
     if not isinstance(new, kind) or not isinstance(new.name, str) or not new.name.strip():
         raise InvalidInputError(
             f"expected a {kind.__name__} with a name; got {shown(new)}; try {kind.__name__}('mine', ...)"
         )
-    if new.name in registry or new.name in ("auto", "none"):
+    if new.name in (*registry, *reserved, "auto", "none"):
         raise InvalidInputError(f"expected a new {what}; got {new.name!r}, which is taken; try another name")
     registry[new.name] = new

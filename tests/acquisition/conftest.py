@@ -12,6 +12,7 @@ from surefoot.gp.hyperparameters import fit
 from surefoot.gp.kernels import KERNELS
 from surefoot.gp.likelihood import make_data
 from surefoot.gp.posterior import condition
+from surefoot.gp.probability import Latent
 from surefoot.gp.regression import Regression
 from surefoot.numerics.designs import generator, latin_hypercube
 
@@ -37,7 +38,7 @@ def _posterior(R, n, d, kernel="se", *, estimate_noise=True, seed=0):
 def _target(name, post, f_best, success=None, y_worst=None, policy=None):
     policy = policy_at(name, 0) if policy is None else policy
     generators = tuple(generator(7, r, 0) for r in range(post.X.shape[0]))
-    weights = () if success is None else (Weight(success, log_success),)
+    weights = () if success is None else (Weight(Latent(success, log_success)),)
     return Target(policy, policy.prepare(Step(post, f_best, generators)), post, f_best, weights, y_worst)
 
 

@@ -41,7 +41,7 @@ def test_log_success_is_the_log_probability_that_the_label_is_negative(weighted)
     target = weighted("EI")
     x = np.random.default_rng(0).random((2, 50, 2))
     (weight,) = target.weights
-    np.testing.assert_allclose(weight.values(x), log_p(weight.surrogate, x), rtol=1e-10, atol=1e-14)
+    np.testing.assert_allclose(weight.values(x), log_p(weight.of.surrogate, x), rtol=1e-10, atol=1e-14)
     np.testing.assert_allclose(weight.probability(x), np.exp(weight.values(x)), rtol=1e-12)
 
 
@@ -50,7 +50,7 @@ def test_the_weighted_value_is_the_product_of_policy_and_probability(name, weigh
     target = weighted(name)
     x = np.random.default_rng(1).random((2, 30, 2))
     unweighted, _, _ = target.score(*target.surrogate.moments(x))
-    expected = np.exp(unweighted) * np.exp(log_p(target.weights[0].surrogate, x))
+    expected = np.exp(unweighted) * np.exp(log_p(target.weights[0].of.surrogate, x))
     np.testing.assert_allclose(np.exp(target.values(x)), expected, rtol=1e-9)
 
 

@@ -63,8 +63,8 @@ def test_the_map_of_the_kept_labels_is_that_of_all(name):
     uniforms = np.random.default_rng(4).random((1, 16, 3))
 
     def wrong_side(X, failed):
-        post, _ = model.fit(label_data(X, failed.astype(float), None), uniforms, None, 450)
-        log_p, _, _ = model.link(*post.moments(at))
+        found, _ = model.fit(label_data(X, failed.astype(float), None), uniforms, None, 450)
+        log_p = found.log_p(at)
         return float(((log_p > np.log(0.5)) != (at[..., 0] <= 0.45)).mean())
 
     assert wrong_side(X[:, kept], failed[:, kept]) <= wrong_side(X, failed) + 0.02

@@ -12,8 +12,9 @@ from dataclasses import dataclass, replace
 
 from surefoot.acquisition.improvement import Partials
 from surefoot.acquisition.registry import Policy, Score
-from surefoot.acquisition.weight import Weight, chain
+from surefoot.acquisition.weight import Weight
 from surefoot.backend import Array, namespace
+from surefoot.gp.probability import chain
 from surefoot.gp.surrogate import Surrogate
 
 _TINY = 1e-12  # a shifted policy below it counts as this: the logarithm stays finite

@@ -46,5 +46,5 @@ def fit_success(
         labels = labels.take(informative(labels.X, labels.failed, labels.seen, inv_ell, model.keeps(n)))
     mask = None if labels.seen is None else like(labels.seen.astype(float), uniforms)
     data = label_data(like(labels.X, uniforms), like(labels.failed.astype(float), uniforms), mask)
-    surrogate, found = model.fit(data, uniforms, state, n)
-    return Weight(surrogate, model.link, least, where), found.state
+    probability, found = model.fit(data, uniforms, state, n)
+    return Weight(probability, least, where), found.state

@@ -1,4 +1,4 @@
-"""Failure models by name: how P(success | x) is learned, and how it is read off the model's moments."""
+"""Failure models by name: how P(success | x) is learned."""
 
 from __future__ import annotations
 
@@ -7,16 +7,14 @@ from dataclasses import dataclass
 
 from surefoot.backend import Array
 from surefoot.failures import expectation_propagation, label_regression, laplace
+from surefoot.failures.classification import FitLabels
 from surefoot.failures.classification import log_success as probit
 from surefoot.gp.hyperparameters import Fit, FitState
 from surefoot.gp.likelihood import Data
-from surefoot.gp.surrogate import Surrogate
+from surefoot.gp.probability import Latent, Link, Probability
 from surefoot.registry import add_new
 
 MAX_LABELS = 300  # above, labels that say nothing new are left out
-
-Link = Callable[[Array, Array], tuple[Array, Array, Array]]
-"""Moments of the surrogate -> log P(success) and its partials in them."""
 
 
 def _all_but_a_fifth(n: int) -> int:
@@ -33,24 +31,33 @@ def _scales_and_another(d: int) -> int:
 
 @dataclass(frozen=True)
 class FailureModel:
-    """How a model of the labels is fitted, and how log P(success) is read off its moments."""
+    """How a model of the labels is fitted."""
 
     name: str
-    # labels, host draws (R, k, p) for a cold search, the last fit's state, evaluations so far -> surrogate, fit
-    fit: Callable[[Data, Array, FitState | None, int], tuple[Surrogate, Fit]]
-    link: Link
+    # labels, host draws (R, k, p) for a cold search, the last fit's state, evaluations so far -> P(success), fit
+    fit: Callable[[Data, Array, FitState | None, int], tuple[Probability, Fit]]
     keeps: Callable[[int], int] = _at_most  # to how many of n > MAX_LABELS labels it is fitted; thinning.py says which
     n_hyperparameters: Callable[[int], int] = _scales_and_another  # of d inputs
 
 
+def latent(fit: FitLabels, link: Link) -> Callable[[Data, Array, FitState | None, int], tuple[Probability, Fit]]:
+    """The fit of a model that is one process of the labels, of which `link` reads log P(success)."""
+
+    def fitted(labels: Data, uniforms: Array, state: FitState | None, n_history: int) -> tuple[Probability, Fit]:
+        surrogate, found = fit(labels, uniforms, state, n_history)
+        return Latent(surrogate, link), found
+
+    return fitted
+
+
+_BY_REGRESSION = latent(label_regression.failure_model, label_regression.log_success)
+
 FAILURE_MODELS = {
     model.name: model
     for model in (
-        FailureModel(
-            "label-regression", label_regression.failure_model, label_regression.log_success, _all_but_a_fifth
-        ),
-        FailureModel("laplace", laplace.failure_model, probit),
-        FailureModel("ep", expectation_propagation.failure_model, probit),
+        FailureModel("label-regression", _BY_REGRESSION, _all_but_a_fifth),
+        FailureModel("laplace", latent(laplace.failure_model, probit)),
+        FailureModel("ep", latent(expectation_propagation.failure_model, probit)),
     )
 }
 NO_MODEL = ("impute", "ignore")  # baselines: the worst value seen in place of the missing one; nothing at all
@@ -58,4 +65,4 @@ NO_MODEL = ("impute", "ignore")  # baselines: the worst value seen in place of t
 
 def register_failure_model(model: FailureModel) -> None:
     """Make `failures=name` available."""
-    add_new(FAILURE_MODELS, model, FailureModel, "failure model")
+    add_new(FAILURE_MODELS, model, FailureModel, "failure model", NO_MODEL)

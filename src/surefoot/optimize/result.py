@@ -66,13 +66,13 @@ class FittedModel:
         """How fast the value (or P(success)) changes along each parameter, (d,): ranges per length scale."""
         if not is_a(of, str) or of not in ("value", "failures"):
             raise InvalidInputError(f"expected of='value' or 'failures'; got {shown(of)}; try of='value'")
-        surrogate = self.fitted.objective
+        rates = self.fitted.objective.rates
         if of == "failures":
             if self.fitted.success is None:
                 return np.zeros(self.space.d)
-            surrogate = self.fitted.success.surrogate
+            rates = self.fitted.success.of.rates
         ends = np.cumsum([p.n_columns for p in self.space.parameters])[:-1]
-        return np.asarray([part.max() for part in np.split(to_host(surrogate.rates)[0], ends)])
+        return np.asarray([part.max() for part in np.split(to_host(rates)[0], ends)])
 
     @property
     def length_scales(self) -> np.ndarray:
