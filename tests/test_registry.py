@@ -44,6 +44,13 @@ def test_what_is_no_such_thing_is_refused(wrong, register, registry, known, sett
         register(wrong)
 
 
+@each
+def test_fields_that_are_no_functions_are_refused(register, registry, known, setting) -> None:
+    field = {"kernel": "value", "failures": "fit", "surrogate": "condition"}[setting]
+    with pytest.raises(InvalidInputError, match=rf"expected .*{field}.* as functions; got {field}=None; try"):
+        register(replace(known, **{"name": "new", field: None}))
+
+
 def test_a_failure_model_cannot_be_called_like_none() -> None:
     with pytest.raises(InvalidInputError, match="'ignore', which is taken"):
         surefoot.register_failure_model(replace(FAILURE_MODELS["ep"], name="ignore"))

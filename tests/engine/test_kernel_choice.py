@@ -9,6 +9,7 @@ from surefoot import History, Optimizer
 from surefoot.engine.batch import Batch
 from surefoot.engine.suggest import suggest
 from surefoot.engine.warmth import Warmth
+from surefoot.gp.kernels import KERNELS, register_kernel
 from surefoot.optimize.settings import Settings
 from surefoot.optimize.space import Space
 
@@ -116,3 +117,15 @@ def test_a_result_says_which_kernel_and_warp_were_taken(function, kernel) -> Non
     model = optimizer.result().model
     assert model.kernel == kernel
     assert model.warp == "none" or model.warp.endswith("above the best value on")
+
+
+def test_a_kernel_that_was_asked_for_does_not_join_the_contest_that_follows() -> None:
+    register_kernel(replace(KERNELS["se"], name="mine"))
+    try:
+        X = points(1)
+        first = step(X, valley(X), kernel="mine")
+        assert first.warmth.kernels == ("mine",)
+        more = np.concatenate([X, first.x[:, None]], axis=1)
+        assert step(more, valley(more), first.warmth).warmth.kernels[0] in ("se", "matern52")
+    finally:
+        del KERNELS["mine"]

@@ -337,3 +337,12 @@ def test_a_run_with_a_single_unmasked_point_is_survived(kernel):
     assert np.isfinite(result.cost).all()
     assert np.isfinite(mu).all()
     assert np.isfinite(sd).all()
+
+
+def test_the_subset_of_a_cold_search_has_all_points_of_a_run_that_has_few(make_set):
+    n = SUBSET + 40
+    X, y = make_set(2, n, 2)
+    mask = np.ones((2, n))
+    mask[1, :SUBSET] = 0.0
+    few = Regression(make_data(X, y, mask), SE, estimate_noise=True).subset()
+    assert few.data.n_points.tolist() == [SUBSET, 40]

@@ -158,7 +158,7 @@ def test_what_is_given_again_and_agrees_is_accepted(tmp_path: Path) -> None:
 CONTRADICTIONS: dict[str, tuple[dict[str, Any], str]] = {
     "bounds": ({"bounds": [(-1, 1), (-1, 2)]}, r"x1: Real\(low=-1, high=2"),
     "log": ({"bounds": [(-1, 1), Real(1, 2, log=True)]}, "x1: Real"),
-    "names": ({"bounds": {"a": (-1, 1), "b": (-1, 1)}}, "bounds of a, b where it has x0, x1"),
+    "names": ({"bounds": {"a": (-1, 1), "b": (-1, 1)}}, "bounds as a dict where it has a list"),
     "seed": ({"seed": 0}, "seed=0 where it says 5"),
     "policy": ({"policy": "alternate"}, "policy='alternate' where it says 'EI'"),
     "n_init": ({"n_init": 7}, "n_init=7 where it says 20"),
@@ -340,3 +340,25 @@ def test_choices_that_json_would_change_are_rejected_with_a_three_part_message(
     with rejects():
         opt.save(tmp_path / "run.json")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_evaluations_under_settings_that_are_not_known_here_can_be_taken_over(tmp_path: Path) -> None:
+    path = tmp_path / "run.json"
+    minimize(lambda x: x[0], [(0.0, 1.0)], n_evals=3).save(path)
+    path.write_text(path.read_text().replace('"policy": "alternate"', '"policy": "mine"'))
+    assert len(History.load(path)) == 3
+    assert minimize(lambda x: x[0], [(0.0, 1.0)], history=path, n_evals=4).nfev == 4
+    with pytest.raises(FileError, match=r"expected settings that this program knows; got .*'mine'.*try registering it"):
+        minimize(lambda x: x[0], resume=path, n_evals=4)
+
+
+@pytest.mark.parametrize("choice", [math.inf, math.nan])
+def test_choices_that_are_no_numbers_of_json_are_refused(choice: float, tmp_path: Path) -> None:
+    with pytest.raises(InvalidInputError, match="expected choices that JSON can hold"):
+        Optimizer({"c": Categorical([choice, 0.0])}).save(tmp_path / "run.json")
+
+
+def test_results_are_equal_to_themselves_alone() -> None:
+    first, second = (minimize(lambda x: x[0], [(0.0, 1.0)], n_evals=3) for _ in range(2))
+    assert first == first
+    assert first != second

@@ -60,10 +60,10 @@ def test_a_number_is_stored_under_the_name_of_the_objective() -> None:
     [
         (
             {"mass": 1.0, "stress": 2.0},
-            "expected one number, or a name for the objective .* got 2 outputs, mass, stress",
+            "expected one number, or a name for the objective .* got mass, stress",
         ),
         ({"mass": 1.0, "stress": "high"}, "got mass, stress, where 'stress' is 'high'; try"),
-        ({}, "got 0 outputs, none; try returning a number"),
+        ({}, "got none; try returning it as a number"),
     ],
 )
 def test_a_wrong_dict_is_a_failure_that_lists_the_names(returned: dict, said: str) -> None:
@@ -75,7 +75,7 @@ def test_a_wrong_dict_is_a_failure_that_lists_the_names(returned: dict, said: st
 def test_a_dict_without_the_objective_is_a_failure_that_lists_the_names() -> None:
     (evaluation,) = minimize(lambda x: {"a": 1.0, "b": 2.0}, SQUARE, n_evals=1, objective="mass").history.evaluations
     assert evaluation.reason == (
-        "expected the objective 'mass' among the outputs; got 2 outputs, a, b; try 'a' as the objective"
+        "expected the objective 'mass' among the outputs; got a, b; try returning it as a number"
     )
 
 
@@ -327,3 +327,26 @@ def test_outputs_survive_a_file(tmp_path: Path) -> None:
     history = minimize(fun, SQUARE, n_evals=8, n_init=8, objective="mass").history
     history.save(tmp_path / "run.json")
     assert repr(History.load(tmp_path / "run.json").evaluations) == repr(history.evaluations)
+
+
+def test_a_wrong_name_of_the_objective_loses_no_number() -> None:
+    result = minimize(lambda x: {"mass": x[0], "stress": 1.0, "done": True}, [(0.0, 1.0)], n_evals=2, objective="mas")
+    row = result.table()[0]
+    assert row["status"] == "failed"
+    assert row["stress"] == 1.0
+    assert "mass" in row
+
+
+@pytest.mark.parametrize(("given", "kept"), [(np.float32(0.5), 0.5), (np.int64(1), 1.0), (True, None), ("x", None)])
+def test_progress_is_a_number_of_any_kind_but_no_truth_value(given, kept) -> None:
+    def f(x) -> float:
+        raise Failed("stopped", progress=given)
+
+    assert minimize(f, [(0.0, 1.0)], n_evals=1).table()[0].get("progress") == kept
+
+
+def test_a_failure_that_was_caught_is_told_with_all_that_it_knows() -> None:
+    optimizer = Optimizer([(0.0, 1.0)])
+    optimizer.tell_failure([0.5], Failed("stopped", outputs={"mass": 2.0}, progress=0.25))
+    (evaluation,) = optimizer.history.evaluations
+    assert (evaluation.reason, evaluation.further, evaluation.progress) == ("stopped", {"mass": 2.0}, 0.25)

@@ -109,6 +109,17 @@ def test_policies_side_by_side_propose_what_each_proposes_in_a_batch_of_its_own(
         np.testing.assert_array_equal(mixed.x[rows], same.x[rows])
 
 
+def test_a_run_that_asks_no_model_draws_the_same_beside_runs_that_have_only_failed(family) -> None:
+    settings = Settings(seed=3, n_init=family.n_init)
+    X = np.random.default_rng(5).random((2, 12, 2))
+    nothing = Batch(X, np.full((2, 12), math.nan), np.zeros((2, 12), bool), np.zeros((2, 0, 2)), (0, 1))
+    mixed = suggest(family.space, replace(nothing, policies=("RND", "EI")), 12, settings.spec, Warmth())
+    for r, policy in enumerate(("RND", "EI")):
+        spec = replace(settings.spec, policy=policy)
+        alone = suggest(family.space, nothing.part(np.asarray([r])), 12, spec, Warmth())
+        np.testing.assert_array_equal(alone.x[0], mixed.x[r])
+
+
 def test_the_order_of_runs_in_a_batch_does_not_matter(family) -> None:
     settings = Settings(seed=3, n_init=family.n_init)
     forwards, backwards = (family.loop(order, settings, steps=4) for order in ([0, 1, 2, 3], [3, 2, 1, 0]))

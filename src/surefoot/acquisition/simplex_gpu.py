@@ -36,7 +36,7 @@ def is_usable(target: Target, starts: Array) -> bool:
     return (
         on_cuda(starts)
         and not target.weights
-        and isinstance(target.surrogate, Posterior)
+        and type(target.surrogate) is Posterior
         and target.surrogate.mask is None
         and target.policy.name in POLICIES
         and target.surrogate.kernel.name in KERNELS

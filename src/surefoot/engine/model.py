@@ -18,7 +18,7 @@ from surefoot.engine.spec import ModelSpec
 from surefoot.engine.success import Labels, fit_success
 from surefoot.engine.warmth import Warmth, on_device, on_host
 from surefoot.gp.hyperparameters import N_RANDOM_STARTS
-from surefoot.gp.kernels import KERNELS, per_run
+from surefoot.gp.kernels import per_run
 from surefoot.gp.surrogate import Surrogate
 from surefoot.numerics.designs import Generators
 
@@ -58,7 +58,8 @@ def fit_model(batch: Batch, spec: ModelSpec, warmth: Warmth, generators: Generat
     p = spec.surrogate.n_hyperparameters(D)
     p_failures = 0 if spec.failures is None else spec.failures.n_hyperparameters(D)
     uniforms = like(np.stack([rng.random((2, N_RANDOM_STARTS, max(p, p_failures))) for rng in generators]), reference)
-    known = [KERNELS[name] for name in warmth.kernels if name in KERNELS]
+    by_name = {kernel.name: kernel for kernel in spec.kernels}
+    known = [by_name[name] for name in warmth.kernels if name in by_name]
     state = on_device(warmth.objective, (R, p), reference)
     found = Contest(spec, n, reference).objective(batch, state, known, warmth.warp, uniforms[:, 0, :, :p])
     objective = spec.surrogate.condition(found.data, found.fit.theta, per_run(found.kernels))

@@ -94,15 +94,14 @@ def _suggest(
     generators = tuple(generator(spec.seed, run, number) for run in batch.run_ids)
     parts = [(rows, policy_at(name, number - spec.n_init)) for name, rows in _by_policy(batch, spec)]
     needs_model = any(policy.prepare is not None for _, policy in parts)
-    if needs_model and not bool(batch.ok.any()):  # everything failed so far: look for a first success far from them
-        x = np.stack([explore(domain, batch, r, spec, generators[r]) for r in range(R)])
-        return Suggestion(x, warmth, ("random",) * R)
     x = np.empty((R, domain.n_inputs))
     status = ["random"] * R
     for rows, policy in parts:
         if policy.prepare is None:  # before the fit, which draws too
             x[rows] = _random(domain, batch.part(rows), spec, generators[rows], number)
-    if not needs_model:
+        elif not bool(batch.ok.any()):  # everything failed so far: look for a first success far from them
+            x[rows] = [explore(domain, batch, r, spec, generators[r]) for r in range(rows.start, rows.stop)]
+    if not needs_model or not bool(batch.ok.any()):
         return Suggestion(x, warmth, tuple(status))
     model = fit_model(batch, spec, warmth, generators, reference)
     asked = [(rows, policy, model.part(rows)) for rows, policy in parts if policy.prepare is not None]

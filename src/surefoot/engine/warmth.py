@@ -67,8 +67,6 @@ class Warmth:
 
 def together(parts: Sequence[tuple[np.ndarray, Warmth]], n_runs: int) -> Warmth:
     """The warmth of a batch from those of its parts, each with the rows of its runs."""
-    if len(parts) == 1:
-        return parts[0][1]
 
     def of_runs(name: str, unknown: Any) -> tuple[Any, ...]:
         found = dict.fromkeys(range(n_runs), unknown)

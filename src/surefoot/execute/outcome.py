@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import math
+import numbers
 import signal
 from dataclasses import dataclass
 from typing import Any
@@ -34,7 +35,8 @@ def exception_outcome(error: BaseException) -> Outcome:
     """A raised exception as an outcome, whatever its own methods do."""
     names = tuple(f"{c.__module__}.{c.__qualname__}" for c in type(error).__mro__)
     if isinstance(error, Failed):
-        progress = float(error.progress) if isinstance(error.progress, (int, float)) else math.nan
+        is_number = isinstance(error.progress, numbers.Real) and not isinstance(error.progress, bool)
+        progress = float(error.progress) if is_number else math.nan
         return Outcome(error.outputs, as_reason(error) or "failed", names, progress=progress)
     return Outcome(reason=described(error), exception_names=names)
 

@@ -35,7 +35,7 @@ def failure_model(
     n_history = labels.X.shape[1] if n_history is None else n_history
     if state is not None and not is_due(n_history, state):
         unknown = namespace(labels.X).full_like(state.theta[:, 0], float("nan"))
-        return condition(labels, state.theta, SE), Fit(state.theta, unknown, unknown != unknown, state)
+        return condition(labels, state.theta, SE), Fit(state.theta, unknown, unknown == unknown, state)
     few = labels if labels.X.shape[1] <= SUBSET else subset(labels)  # length scales of a map do not need every point
     found = fit(Regression(few, SE, estimate_noise=True, n_evaluated=n_history), uniforms, state, EFFORT)
     return condition(labels, found.theta, SE), found

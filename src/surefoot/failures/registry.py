@@ -38,6 +38,7 @@ class FailureModel:
     fit: Callable[[Data, Array, FitState | None, int], tuple[Probability, Fit]]
     keeps: Callable[[int], int] = _at_most  # to how many of n > MAX_LABELS labels it is fitted; thinning.py says which
     n_hyperparameters: Callable[[int], int] = _scales_and_another  # of d inputs
+    begins_with_scales: bool = True  # whether the first d of them are logarithms of length scales
 
 
 def latent(fit: FitLabels, link: Link) -> Callable[[Data, Array, FitState | None, int], tuple[Probability, Fit]]:
@@ -65,4 +66,4 @@ NO_MODEL = ("impute", "ignore")  # baselines: the worst value seen in place of t
 
 def register_failure_model(model: FailureModel) -> None:
     """Make `failures=name` available."""
-    add_new(FAILURE_MODELS, model, FailureModel, "failure model", NO_MODEL)
+    add_new(FAILURE_MODELS, model, FailureModel, "failure model", ("fit", "keeps", "n_hyperparameters"), NO_MODEL)

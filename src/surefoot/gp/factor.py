@@ -1,7 +1,7 @@
 """The linear algebra of a Gaussian process: a symmetric positive definite C = L L', kept as L^-1.
 
-Whoever knows a structure of C (sparse, low rank, local) writes another class with these methods: conditioning, moments
-and their gradients ask for nothing else. L^-1 rather than L: to apply it is a product on any device.
+Whoever knows a structure of C (sparse, low rank, local) writes another class with these methods: moments and their
+gradients ask for nothing else. L^-1 rather than L: to apply it is a product on any device.
 Shapes    C (..., n, n); v = L^-1 k for k (..., n, m); w (..., n).
 """
 

@@ -73,7 +73,7 @@ KERNELS = {kernel.name: kernel for kernel in CONTEST}
 
 def register_kernel(kernel: Kernel) -> None:
     """Make `kernel=name` available. It does not join the contest of kernel="auto"."""
-    add_new(KERNELS, kernel, Kernel, "kernel")
+    add_new(KERNELS, kernel, Kernel, "kernel", ("value", "value_and_slope"))
 
 
 def per_run(kernels: Sequence[Kernel]) -> Kernel:

@@ -11,4 +11,4 @@ SURROGATES = {family.name: family for family in (EXACT,)}
 
 def register_surrogate(family: Family) -> None:
     """Make `surrogate=name` available."""
-    add_new(SURROGATES, family, Family, "surrogate")
+    add_new(SURROGATES, family, Family, "surrogate", ("evidence", "condition", "n_hyperparameters"))

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-from surefoot.backend import Array, clip, like, namespace
+from surefoot.backend import Array, clip, like, namespace, to_host
 from surefoot.gp.hyperparameters import SUBSET, Screened
 from surefoot.gp.kernels import Kernel
 from surefoot.gp.likelihood import Data, make_data, negative_log_likelihood, select_runs
@@ -57,6 +57,12 @@ def box(data: Data, n_starts: int, last: tuple[float, float]) -> tuple[Array, Ar
     return lower, upper
 
 
+def _inside_first(mask: list[float], k: int) -> list[int]:
+    """k columns in their order: those inside the mask, evenly, and as many others as are missing."""
+    inside = spread([i for i, v in enumerate(mask) if v > 0.0], k)
+    return sorted(inside + [i for i, v in enumerate(mask) if v == 0.0][: k - len(inside)])
+
+
 @dataclass(frozen=True)
 class Regression:
     """The evidence of R regressions; see `hyperparameters.Evidence`."""
@@ -98,9 +104,14 @@ class Regression:
     def subset(self) -> Regression:
         """SUBSET points, evenly through the history: the design, the search, the last ones."""
         data = self.data
-        keep = like(spread(range(self.n_points), SUBSET), data.X)
-        mask = None if data.mask is None else data.mask[:, keep]
-        few = make_data(data.X[:, keep], data.y[:, keep], mask, data.noise_variance)
+        if data.mask is None:
+            keep = like(spread(range(self.n_points), SUBSET), data.X)
+            few = make_data(data.X[:, keep], data.y[:, keep], None, data.noise_variance)
+        else:  # of each run its own: points inside the mask, then others that fill the row
+            columns = like([_inside_first(row, SUBSET) for row in to_host(data.mask).tolist()], data.X)
+            rows = like(range(columns.shape[0]), data.X)[:, None]
+            X, y, mask = (a[rows, columns] for a in (data.X, data.y, data.mask))
+            few = make_data(X, y, mask, data.noise_variance)
         return replace(self, data=few, n_evaluated=self.n_history)
 
     def screen(self, theta: Array, lower: Array, upper: Array) -> Screened:

@@ -13,7 +13,7 @@ from typing import Any
 
 import surefoot
 from surefoot.engine.warmth import Warmth
-from surefoot.errors import FileError, InvalidInputError, described, shown
+from surefoot.errors import FileError, InvalidInputError, UnknownNameError, described, shown
 from surefoot.optimize.files import read_text, write_whole
 from surefoot.optimize.history import VALUE, Evaluation, History, is_float
 from surefoot.optimize.parameters import Categorical, Integer, Parameter, Real, Value
@@ -29,6 +29,10 @@ _PLAIN = (str, int, float, bool, type(None))
 
 class _VersionError(Exception):
     """The file is of another version."""
+
+
+class _UnknownSettingError(Exception):
+    """A setting names something that is not registered here."""
 
 
 @dataclass(frozen=True)
@@ -71,15 +75,21 @@ class Document:
         write_whole(path, text)
 
     @classmethod
-    def read(cls, path: str | os.PathLike[str]) -> Document:
-        """What `write` wrote, or an earlier version did."""
+    def read(cls, path: str | os.PathLike[str], *, history_only: bool = False) -> Document:
+        """What `write` wrote, or an earlier version did; history_only: without space and settings."""
         text = read_text(path)
         try:
-            found = _parse(json.loads(text, object_pairs_hook=_without_repeats))
+            fields = json.loads(text, object_pairs_hook=_without_repeats)
+            found = _parse(fields | {"space": None, "settings": None} if history_only else fields)
         except _VersionError as error:
             raise FileError(
                 f"expected a document of version {VERSION}, which this surefoot ({surefoot.__version__}) writes, or "
                 f"before; got {shown(str(path))}, {error}; try the surefoot that wrote it, or a newer one"
+            ) from None
+        except _UnknownSettingError as error:
+            raise FileError(
+                f"expected settings that this program knows; got {shown(str(path))}, where {error}; "
+                "try registering it first (docs/extending.md), or history=… to take over the evaluations alone"
             ) from None
         except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
             raise FileError(
@@ -95,8 +105,10 @@ def _parse(fields: dict[str, Any]) -> Document:
         evaluations = tuple(_parse_first(row) for row in fields["evaluations"])
         direction = fields.get("direction", "minimize")
         return Document(History(evaluations, Warmth.from_json(fields["warmth"]), direction))
-    if fields["format"] != FORMAT or fields["version"] != VERSION:
-        raise _VersionError(f"whose format is {shown(fields['format'])}, version {shown(fields.get('version'))}")
+    if fields["format"] != FORMAT:
+        raise ValueError(f"its format is {shown(fields['format'])}")
+    if fields["version"] != VERSION:
+        raise _VersionError(f"which is of version {shown(fields['version'])}")
     objective, asked = fields["objective"], fields["asked_warmth"]
     if not (objective is None or (isinstance(objective, str) and objective)):
         raise TypeError("the objective's name is no text")
@@ -106,11 +118,18 @@ def _parse(fields: dict[str, Any]) -> Document:
     return Document(
         History(evaluations, Warmth.from_json(fields["warmth"]), fields["direction"]),
         None if fields["space"] is None else _parse_space(fields["space"]),
-        None if fields["settings"] is None else Settings.of(**fields["settings"]),
+        None if fields["settings"] is None else _parse_settings(fields["settings"]),
         objective,
         tuple(_point(x) for x in fields["pending"]),
         None if asked is None else Warmth.from_json(asked),
     )
+
+
+def _parse_settings(fields: dict[str, Any]) -> Settings:
+    try:
+        return Settings.of(**fields)
+    except UnknownNameError as error:
+        raise _UnknownSettingError(str(error)) from None
 
 
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -194,6 +213,8 @@ def _check_plain(choice: Any) -> None:
             _check_plain(part)
     elif type(choice) not in _PLAIN:
         raise TypeError(f"{shown(choice)} is of type {type(choice).__name__}")
+    elif isinstance(choice, float) and not math.isfinite(choice):
+        raise TypeError(f"{choice} is no number of JSON")
 
 
 def _parse_space(fields: dict[str, Any]) -> Space:

@@ -118,7 +118,7 @@ def from_outcome(
             found = as_evaluation(x, outcome.value, duration_s, objective)
             return replace(found, progress=as_share(outcome.progress))
         except (TypeError, InvalidInputError) as error:  # not a number, not outputs
-            outcome = Outcome(reason=as_reason(error) or type(error).__name__)
+            outcome = Outcome(outcome.value, as_reason(error) or type(error).__name__)  # what are numbers is kept
         except Exception as error:  # what an object does when it is looked at
             outcome = exception_outcome(error)
     name, further = objective or VALUE, partial_outputs(outcome.value)

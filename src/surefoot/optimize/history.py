@@ -162,7 +162,7 @@ class History:
         """The evaluations in a file that `save` of a history, a result or an optimizer wrote."""
         from surefoot.optimize.document import Document
 
-        return Document.read(path).history
+        return Document.read(path, history_only=True).history
 
 
 def is_float(value: Any) -> bool:

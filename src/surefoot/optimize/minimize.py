@@ -80,7 +80,7 @@ def minimize(
     kernel    of the objective: "matern52" (twice differentiable), "se" (smooth), or "auto", the likelier of the two
     noise     "estimate" (the default), 0 for a deterministic function, or the standard deviation of the noise
     x0, y0    points to start from (a list, an array, a data frame with the parameters' names) and their values;
-              those without values are evaluated first
+              those without values are evaluated first. Points that `history` or `resume` has are passed over
     history   of an earlier result, or the path of its file, for these bounds and settings
     resume    the path of a file that `result.save` or `Optimizer.save` wrote: bounds, settings and evaluations are in
               it. 50 evaluations = 25, saved and resumed, and 25 more
@@ -100,7 +100,8 @@ def minimize(
               failures="label-regression", "laplace", "ep", "impute" or "ignore",
               min_success=0.5 (P(success) below which points are avoided; 0: the paper's product), design, kappa,
               warp="auto" (compress large values where the likelihood says so) or "none",
-              prior="short-scales" (length scales far below the distance of points are unlikely) or "none"
+              prior="short-scales" (length scales far below the distance of points are unlikely) or "none",
+              surrogate="exact", or one of your own (register_surrogate)
 
     Whatever ends a run, its evaluations are kept. Ctrl-C and a lost executor end it with the result so far. Every
     exception that leaves a run that has begun (an error in the callback, sys.exit in fun, TooManyFailuresError)
@@ -117,15 +118,16 @@ def minimize(
     settings |= {name: value for name, value in named.items() if value is not NOT_GIVEN}
     settings |= {} if n_init is None else {"n_init": n_init}
     optimizer = begin(Start(bounds, history, resume, objective, maximize, settings))
-    queue = [*optimizer.take_pending(), *_given_points(optimizer, x0, y0)]
+    queue = optimizer.take_pending()
+    queue += _given_points(optimizer, x0, y0, queue)
     n_given = len(optimizer.history)
 
     def report(evaluation: Evaluation) -> None:
         bar.update(optimizer.history)
-        if not evaluation.ok:
-            stop_if_hopeless(optimizer.result("too many failures"), max_failures)
         if callback is not None:
-            callback(optimizer.result("running"))
+            callback(optimizer.result("running", queue))
+        if not evaluation.ok:
+            stop_if_hopeless(optimizer.result("too many failures", queue), max_failures)
 
     bar = Progress(n_evals, shown=as_truth("progress", progress))
     with isolated(fun, guard) as fun, _carrying_the_result(optimizer), bar:
@@ -145,7 +147,7 @@ def minimize(
             message = "stopped: the workers were lost; every finished evaluation is kept"
         except KeyboardInterrupt:
             message = "interrupted from the keyboard; every finished evaluation is kept"
-    return optimizer.result(message)
+    return optimizer.result(message, queue)
 
 
 def _keywords() -> list[str]:
@@ -211,9 +213,11 @@ def _carries(error: BaseException, result: Result) -> bool:
         return False
 
 
-def _given_points(optimizer: Optimizer, x0: Any, y0: Any) -> list[Any]:
-    """Tell the points of x0 whose values are known; return the others."""
+def _given_points(optimizer: Optimizer, x0: Any, y0: Any, queue: list[Any]) -> list[Any]:
+    """Tell the points of x0 whose values are known; return the others. What history or queue have is not done again."""
+    known = [*(e.x for e in optimizer.history.evaluations), *queue]
     if y0 is None:
-        return optimizer.space.points(x0)
-    optimizer.record(*history_of(optimizer.space, x0, y0, optimizer.known_objective).evaluations)
+        return [x for x in optimizer.space.points(x0) if x not in known]
+    given = history_of(optimizer.space, x0, y0, optimizer.known_objective).evaluations
+    optimizer.record(*(e for e in given if e.x not in known))
     return []

@@ -16,13 +16,29 @@ import numpy as np
 from surefoot.engine.batch import Batch
 from surefoot.engine.suggest import suggest
 from surefoot.engine.warmth import Warmth
-from surefoot.errors import InvalidInputError, NumericalWarning, SpaceExhaustedError, as_reason, described, shown
+from surefoot.errors import (
+    Failed,
+    InvalidInputError,
+    NumericalWarning,
+    SpaceExhaustedError,
+    as_reason,
+    described,
+    shown,
+)
 from surefoot.optimize.checks import as_integer, as_truth, is_a, plain_number
 from surefoot.optimize.document import Document
 from surefoot.optimize.given import listed
 from surefoot.optimize.history import VALUE, Direction, Evaluation, History
 from surefoot.optimize.keywords import check_keywords
-from surefoot.optimize.outputs import as_evaluation, check_objective, check_outputs, renamed, under_one_name
+from surefoot.optimize.outputs import (
+    as_evaluation,
+    as_share,
+    check_objective,
+    check_outputs,
+    partial_outputs,
+    renamed,
+    under_one_name,
+)
 from surefoot.optimize.parameters import Value
 from surefoot.optimize.result import Result, make_result
 from surefoot.optimize.settings import Settings, default_n_init
@@ -121,9 +137,17 @@ class Optimizer:
         objective = self._objective_of(history)
         if objective != VALUE:
             self._state = replace(self._state, objective=objective)
-        self.record(*(replace(renamed(e, objective), x=self.space.validate(e.x)) for e in history.evaluations))
+        self.record(
+            *(replace(renamed(e, objective), x=self._point_of(i, e)) for i, e in enumerate(history.evaluations))
+        )
         told = replace(self._state.history, warmth=history.warmth)
         self._state = replace(self._state, history=told, warmth=history.warmth)
+
+    def _point_of(self, number: int, evaluation: Evaluation) -> tuple[Value, ...]:
+        try:
+            return self.space.validate(evaluation.x)
+        except InvalidInputError as error:
+            raise InvalidInputError(f"{error} (in evaluation {number} of the history)") from None
 
     def _objective_of(self, history: History) -> str:
         """The name of the objective of given evaluations; a value without a name takes the one that we have."""
@@ -244,6 +268,9 @@ class Optimizer:
 
         outputs: numbers by name that it had by then; progress: the share of the simulation that it reached, 0 to 1
         """
+        if isinstance(reason, Failed):  # as it was caught
+            outputs = partial_outputs(reason.outputs) if outputs is None else outputs
+            progress = as_share(reason.progress) if math.isnan(progress) else progress
         self.record(
             Evaluation(
                 self.space.validate(x),
@@ -312,7 +339,7 @@ class Optimizer:
         if document.space is None or document.settings is None:
             raise InvalidInputError(
                 f"expected a document with space and settings; got {shown(str(path))}, a history alone; "
-                "try Optimizer(bounds, history=…) with its path"
+                "try giving the bounds too: minimize(f, bounds, resume=…) or Optimizer(bounds, history=…)"
             )
         maximize, settings = document.history.direction == "maximize", asdict(document.settings)
         new = cls(document.space, history=document.history, maximize=maximize, objective=document.objective, **settings)
@@ -360,9 +387,10 @@ class Optimizer:
         found = [e for e in self.history.evaluations if e.ok]
         return min(found, key=lambda e: self._sign * e.y) if found else None
 
-    def result(self, message: str = "") -> Result:
-        """Everything known so far, as `minimize` returns it."""
-        return make_result(self.space, self.history, self.settings, self._sign, message)
+    def result(self, message: str = "", queue: Sequence[tuple[Value, ...]] = ()) -> Result:
+        """Everything known so far, as `minimize` returns it; queue: given points that it has not come to."""
+        found = make_result(self.space, self.history, self.settings, self._sign, message)
+        return replace(found, queue=tuple(queue)) if queue else found
 
 
 def _checked_duration(duration_s: Any) -> float:

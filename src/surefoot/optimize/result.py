@@ -22,6 +22,7 @@ from surefoot.optimize.checks import is_a
 from surefoot.optimize.document import Document
 from surefoot.optimize.history import History
 from surefoot.optimize.outputs import OPTIONAL, columns
+from surefoot.optimize.parameters import Value
 from surefoot.optimize.settings import Settings
 from surefoot.optimize.space import Space
 
@@ -105,7 +106,7 @@ class Recommendation:
     sd: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Result:
     """The outcome of an optimization; attributes are also items, as with SciPy's OptimizeResult."""
 
@@ -122,6 +123,7 @@ class Result:
     settings: Settings
     sign: float = 1.0
     numbers: tuple[int, ...] = ()  # of the evaluations: 0, 1, …, or in a study the numbers of their trials
+    queue: tuple[tuple[Value, ...], ...] = ()  # points of x0 that the run did not come to
 
     def __getitem__(self, name: str) -> Any:
         if not is_a(name, str) or name not in self.keys():
@@ -174,7 +176,7 @@ class Result:
 
         The old file stays whole until the new one is complete on disk.
         """
-        Document(self.history, self.space, self.settings).write(path)
+        Document(self.history, self.space, self.settings, pending=self.queue).write(path)
 
     def table(self) -> list[dict[str, Any]]:
         """One row per evaluation: number, parameters, value, further outputs, best so far, status, reason, duration.

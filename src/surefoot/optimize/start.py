@@ -73,7 +73,10 @@ def _contradictions(start: Start, found: Optimizer) -> list[str]:
 
 
 def _other_parameters(given: Space, known: Space) -> list[str]:
-    if given.names != known.names or given.named != known.named:
+    if given.named != known.named:
+        kinds = ("a dict", "a list") if given.named else ("a list", "a dict")
+        return [f"bounds as {kinds[0]} where it has {kinds[1]}"]
+    if given.names != known.names:
         return [f"bounds of {', '.join(given.names)} where it has {', '.join(known.names)}"]
     pairs = zip(given.names, given.parameters, known.parameters, strict=True)
     return [f"{name}: {shown(p)} where it says {shown(q)}" for name, p, q in pairs if p != q]
