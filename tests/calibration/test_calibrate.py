@@ -2,7 +2,9 @@
 
 import re
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from dataclasses import fields
 from functools import partial
+from inspect import signature
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -11,13 +13,14 @@ import pytest
 
 import surefoot
 from surefoot import Integer
-from surefoot.calibration import Calibration, Signal, Stepped, calibrate
+from surefoot.calibration import Calibration, Plan, Signal, Stepped, calibrate
 from surefoot.calibration.plots import save_plots
 from surefoot.errors import InvalidInputError, SurefootError, UnknownNameError
 from surefoot.optimize.history import History
 from tests.calibration._simulators import OSCILLATOR, OSCILLATOR_TRUTH, POPULATION_TRUTH, measured, oscillator
 
 POSITION = measured(oscillator, OSCILLATOR_TRUTH, {"position": 0.05})
+DOCUMENTED = (Path(__file__).parents[2] / "docs/inference.md").read_text()
 LINE = Signal("line", [1.0, 2.0, 3.0], noise_sd=0.1)
 
 
@@ -61,6 +64,37 @@ def test_a_result_survives_being_saved(five, tmp_path):
     assert back.posterior.intervals == five.posterior.intervals
     np.testing.assert_array_equal(back.fit["prey"], five.fit["prey"])
     np.testing.assert_array_equal(back.data[0].value, five.data[0].value)
+
+
+def test_the_best_fit_is_known_by_name(two):
+    assert two.best == dict(zip(OSCILLATOR, two.estimate, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("text", "came"),
+    [
+        ('{"format": "surefoot-history-1"}', r"whose format is 'surefoot-history-1'"),
+        ('{"x": 1}', "which has no format"),
+        ('"text"', "which has no format"),
+        ("no JSON", r"which cannot be read \(JSONDecodeError"),
+        ('{"format": "surefoot-calibration-1"}', r"which has that format but not its fields \(KeyError: 'bounds'"),
+    ],
+)
+def test_another_file_is_refused_with_what_it_is(text, came, tmp_path):
+    path = tmp_path / "other.json"
+    path.write_text(text)
+    expected = r"expected a file written by Calibration.save, whose format is 'surefoot-calibration-1'"
+    with pytest.raises(
+        InvalidInputError, match=rf"{expected}; got .*other.json', {came}.*; try the path given to save"
+    ):
+        Calibration.load(path)
+
+
+def test_a_history_of_an_optimizer_is_no_calibration(tmp_path):
+    path = tmp_path / "history.json"
+    calibrate(line, [(0.0, 3.0)], LINE, n_evals=2, posterior=False, history_path=path)
+    with pytest.raises(InvalidInputError, match=r"got .*history.json', whose format is 'surefoot.*'; try"):
+        Calibration.load(path)
 
 
 def test_figures_are_drawn(two, tmp_path):
@@ -134,6 +168,33 @@ def test_outputs_that_are_not_the_data_s_are_a_mistake_and_end_the_run(value):
     assert len(calls) == 1
 
 
+def test_a_dict_without_the_signal_s_name_says_which_names_came():
+    with pytest.raises(
+        InvalidInputError, match=r"numbers for line; got a dict with the names \['other', 'lime'\]; try"
+    ):
+        calibrate(lambda x: {"other": line(x), "lime": line(x)}, [(0.0, 3.0)], LINE)
+
+
+def test_an_array_in_place_of_several_signals_is_shown():
+    with pytest.raises(InvalidInputError, match=r"numbers for line; got array\(\["):
+        calibrate(line, [(0.0, 3.0)], [LINE, Signal("other", [1.0], 0.1)])
+
+
+@pytest.mark.parametrize("kind", [np.asarray, list, partial(np.array, dtype=object)], ids=["array", "list", "objects"])
+def test_a_complex_output_is_a_failed_simulation(kind):
+    """The root of a negative number, as a simulator may take it."""
+
+    def root(x):
+        return kind(line(x) + (0j if x[0] > 0.5 else 1j)) if x[0] < 0.8 else line(x)
+
+    found = calibrate(root, [(0.0, 3.0)], LINE, n_evals=10, posterior=False)
+    assert set(found.failures) == {"NotRealError"}
+    assert all(e.ok == (e.x[0] >= 0.8) for e in found.evaluations)
+    assert "expected real numbers for line; got complex ones from the simulator; try" in next(
+        e.reason for e in found.evaluations if not e.ok
+    )
+
+
 def without_licence(x):
     raise OSError("no licence")
 
@@ -176,9 +237,29 @@ def test_a_keyword_of_another_library_leads_to_ours():
         calibrate(line, [(0.0, 3.0)], LINE, n_calls=10)
 
 
+def test_an_unknown_keyword_is_answered_with_all_that_there_are():
+    known = [
+        name for name in signature(calibrate).parameters if name not in ("simulate", "parameters", "data", "asked")
+    ]
+    with pytest.raises(UnknownNameError) as caught:
+        calibrate(line, [(0.0, 3.0)], LINE, kappa=2.0)
+    listed = str(caught.value).removeprefix("expected keywords among ").split(";")[0].split(", ")
+    assert sorted(listed) == sorted([*known, *(f.name for f in fields(Plan))])
+    assert [name for name in listed if f"`{name}" not in DOCUMENTED] == []
+
+
+def test_the_search_takes_the_surrogate_that_is_asked_for():
+    assert calibrate(line, [(0.0, 3.0)], LINE, n_evals=2, posterior=False).settings["surrogate"] == "exact"
+    with pytest.raises(UnknownNameError, match=r"expected a surrogate, one of 'exact'.*got 'none'; try"):
+        calibrate(line, [(0.0, 3.0)], LINE, surrogate="none")
+
+
 @pytest.mark.parametrize(
     ("value", "noise_sd", "at", "message"),
     [
+        ([1.0, 2.0 + 1.0j], 1.0, None, "finite numbers"),
+        (np.array([1.0, 2.0j]), 1.0, None, "finite numbers"),
+        ([1.0, 2.0], np.array(1.0 + 1.0j), None, "noise's standard deviation of s"),
         ([1.0, np.nan], 1.0, None, "the values of s as a list of finite numbers"),
         ([], 1.0, None, "finite numbers"),
         ("text", 1.0, None, "finite numbers"),
@@ -190,6 +271,12 @@ def test_a_keyword_of_another_library_leads_to_ours():
 def test_a_signal_that_cannot_be_used_is_refused(value, noise_sd, at, message):
     with pytest.raises(InvalidInputError, match=f"expected .*{message}.*got .*try"):
         Signal("s", value, noise_sd, at)
+
+
+@pytest.mark.parametrize("name", [3, "", None])
+def test_a_signal_whose_name_is_no_text_is_refused(name):
+    with pytest.raises(InvalidInputError, match=r"expected the name of a signal as text; got .*; try Signal\("):
+        Signal(name, [1.0, 2.0], 1.0)
 
 
 def test_calibration_has_no_words_of_any_one_simulator():

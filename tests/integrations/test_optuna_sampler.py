@@ -121,6 +121,19 @@ def test_guarded_turns_infinities_into_failures_with_a_reason():
     assert study.trials[0].user_attrs[REASON] == "the value was inf"
 
 
+@pytest.mark.parametrize(
+    ("objective", "name", "message"),
+    [
+        (3, None, r"expected an objective, a function of a trial; got 3; try guarded\(objective\)"),
+        (len, 3, r"expected the name of an output as text; got 3; try name='mass'"),
+        (len, "", r"expected the name of an output as text; got ''; try name='mass'"),
+    ],
+)
+def test_guarded_refuses_what_is_no_objective_or_no_name(objective, name, message):
+    with pytest.raises(InvalidInputError, match=message):
+        guarded(objective, name=name)
+
+
 def test_guarded_leaves_transient_exceptions_untagged():
     def objective(trial):
         trial.suggest_float("a", -5, 10), trial.suggest_float("b", 0, 15)

@@ -4,7 +4,7 @@ from surefoot.calibration import Signal, calibrate
 
 data = [Signal("position", values, noise_sd=0.05)]
 result = calibrate(simulate, {"damping": (0.1, 2.0), "stiffness": Real(0.1, 10.0, log=True)}, data)
-result.estimate, result.posterior.intervals, result.notes
+result.best, result.posterior.intervals, result.notes
 """
 
 from surefoot.calibration.box import Stepped

@@ -34,6 +34,7 @@ from surefoot.optimize.reasons import summary
 from surefoot.optimize.result import Result
 
 _OUTPUTS = f"{OutputsError.__name__}: "  # how an evaluation's reason begins when the simulator returned something else
+_KEYWORDS = ("plan", "executor", "history_path", "progress")  # of `calibrate`, beside the fields of a plan
 
 
 def calibrate(
@@ -51,7 +52,8 @@ def calibrate(
 
     simulate      called with a dict of parameters (an array, if they are a list); returns what the data would be
                   without noise: a dict of arrays by the signals' names, or an array if there is one signal. An
-                  exception, NaN or an infinity is a failed simulation: recorded, learned from, never repeated
+                  exception, NaN, an infinity or a complex number is a failed simulation: recorded, learned from,
+                  never repeated
     parameters    a dict or list of (low, high) or `Real(low, high, log=True)`; one may be `Stepped`
     data          a `Signal` or several
     plan          what is asked of the search and the posterior; fields of it may be given as keywords:
@@ -63,7 +65,7 @@ def calibrate(
     start = time.perf_counter()
     if not callable(simulate):
         raise InvalidInputError(f"expected a function; got {shown(simulate)}; try calibrate(simulate, ...)")
-    plan = (plan or Plan()).with_keywords(asked, "calibration.calibrate")
+    plan = (plan or Plan()).with_keywords(asked, "calibration.calibrate", _KEYWORDS)
     loss = Loss(as_signals(data), plan.loss)
     if plan.posterior:
         emcee()  # if it is missing: complain now, not after the simulations

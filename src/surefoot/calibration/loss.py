@@ -21,7 +21,7 @@ import numpy as np
 
 from surefoot.calibration.box import Floats
 from surefoot.calibration.result import Residual
-from surefoot.calibration.signals import Measured
+from surefoot.calibration.signals import Measured, has_complex, numbers
 from surefoot.errors import InvalidInputError, SurefootError, UnknownNameError, shown
 
 LOSSES = ("likelihood", "l2", "mean")
@@ -33,6 +33,10 @@ class OutputsError(InvalidInputError):
 
 class NotFiniteError(SurefootError):
     """The simulator returned NaN or an infinity: a failed simulation."""
+
+
+class NotRealError(SurefootError):
+    """The simulator returned complex numbers, the root of a negative one, say: a failed simulation."""
 
 
 @dataclass(frozen=True)
@@ -58,18 +62,21 @@ class Loss:
 
     def predicted(self, outputs: Any) -> Floats:
         """g/s (N,) of what a simulator returned: arrays by the signals' names, or one array for one signal."""
-        if not isinstance(outputs, Mapping):
-            outputs = {self.data[0].name: outputs} if len(self.data) == 1 else {}
+        if len(self.data) == 1 and not isinstance(outputs, Mapping):
+            outputs = {self.data[0].name: outputs}
         parts = []
         for signal in self.data:
-            try:
-                part = np.asarray(outputs.get(signal.name), dtype=float)
-            except (TypeError, ValueError):
-                part = np.empty(())
-            if part.shape != signal.value.shape:
+            output = outputs.get(signal.name) if isinstance(outputs, Mapping) else None
+            if has_complex(output):
+                raise NotRealError(
+                    f"expected real numbers for {signal.name}; got complex ones from the simulator; "
+                    "try numpy.real, if their imaginary parts are rounding errors"
+                )
+            part = numbers(output)
+            if part is None or part.shape != signal.value.shape:
                 raise OutputsError(
                     f"expected the simulator to return {signal.value.size} numbers for {signal.name}; "
-                    f"got {shown(outputs.get(signal.name))}; try a dict of arrays, one for each signal"
+                    f"got {_came(outputs, signal.name)}; try a dict of arrays, one for each signal"
                 )
             if not np.isfinite(part).all():
                 raise NotFiniteError(f"the simulator returned numbers that are not finite for {signal.name}")
@@ -98,6 +105,13 @@ class Loss:
             explained = 1.0 - chi2 * sd**2 / variance if variance > 0.0 else math.nan
             rows.append(Residual(signal.name, sd * np.sqrt(chi2), sd, chi2, explained))
         return tuple(rows)
+
+
+def _came(outputs: Any, name: str) -> str:
+    """What a simulator returned in the place of a signal."""
+    if not isinstance(outputs, Mapping):
+        return shown(outputs)
+    return shown(outputs[name]) if name in outputs else f"a dict with the names {shown(list(outputs))}"
 
 
 @dataclass(frozen=True)

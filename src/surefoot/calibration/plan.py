@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Self
 
@@ -31,14 +32,15 @@ class Plan:
     seed: int = 0
     posterior: bool = True  # sample it too: about 15 simulations, and 12 per parameter
     level: float = 0.9  # of its intervals
+    surrogate: str = "exact"  # the kind of model of the loss
 
     def __post_init__(self) -> None:
         if not 0.0 < self.level < 1.0:
             raise InvalidInputError(f"expected a level between 0 and 1; got {self.level!r}; try 0.9")
 
-    def with_keywords(self, asked: dict[str, Any], door: str) -> Self:
-        """With other values for some of its fields, the keywords of a function."""
-        check_keywords(asked, [f.name for f in fields(self)], door)
+    def with_keywords(self, asked: dict[str, Any], door: str, others: Iterable[str] = ()) -> Self:
+        """With other values for some of its fields, keywords of a function that knows others beside them."""
+        check_keywords(asked, [*(f.name for f in fields(self)), *others], door)
         return replace(self, **asked)
 
     def search_settings(self) -> dict[str, Any]:

@@ -17,7 +17,7 @@ import numpy as np
 
 from surefoot.calibration.box import Floats
 from surefoot.calibration.signals import Measured, Signal
-from surefoot.errors import InvalidInputError
+from surefoot.errors import InvalidInputError, described, shown
 from surefoot.optimize.files import write_whole
 from surefoot.optimize.history import Evaluation
 
@@ -118,14 +118,22 @@ class Findings:
         """Read what save wrote."""
         try:
             raw = json.loads(Path(path).read_text())
-            if raw.pop("format") != cls.format:
-                raise KeyError("format")
+        except (OSError, ValueError, TypeError) as error:
+            raise cls._not_ours(path, f"which cannot be read ({described(error)})") from error
+        came = raw.pop("format", None) if isinstance(raw, dict) else None
+        if came != cls.format:
+            raise cls._not_ours(path, "which has no format" if came is None else f"whose format is {shown(came)}")
+        try:
             return cls(**{**raw, **cls._parsed(raw)})
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise InvalidInputError(
-                f"expected a file written by {cls.__name__}.save; got {str(path)!r}, which is not ({error}); "
-                "try the path given to save"
-            ) from error
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise cls._not_ours(path, f"which has that format but not its fields ({described(error)})") from error
+
+    @classmethod
+    def _not_ours(cls, path: object, came: str) -> InvalidInputError:
+        return InvalidInputError(
+            f"expected a file written by {cls.__name__}.save, whose format is {cls.format!r}; "
+            f"got {shown(str(path))}, {came}; try the path given to save"
+        )
 
     @classmethod
     def _parsed(cls, raw: dict[str, Any]) -> dict[str, Any]:
@@ -149,6 +157,11 @@ class Calibration(Findings):
     fit: Mapping[str, Floats] = field(repr=False)  # what the simulator shows at the estimate, by signal
 
     format: ClassVar[str] = "surefoot-calibration-1"
+
+    @property
+    def best(self) -> dict[str, float]:
+        """The best fit by the parameters' names: the values of `estimate`."""
+        return dict(zip(self.names, self.estimate, strict=True))
 
     @classmethod
     def _parsed(cls, raw: dict[str, Any]) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from surefoot.calibration.box import Floats
 from surefoot.errors import InvalidInputError, shown
+from surefoot.expect import expect
 
 
 class Measured(Protocol):
@@ -53,19 +54,21 @@ class Signal:
     check: str = "units, noise level and what the simulator leaves out"
 
     def __post_init__(self) -> None:
-        value = _numbers(self.value)
+        named = isinstance(self.name, str) and self.name != ""
+        expect(named, "the name of a signal as text", self.name, "Signal('position', values, noise_sd=0.1)")
+        value = numbers(self.value)
         if value is None or value.ndim != 1 or value.size == 0 or not np.isfinite(value).all():
             raise InvalidInputError(
                 f"expected the values of {self.name} as a list of finite numbers; got {shown(self.value)}; "
                 "try leaving gaps out, here and of what the simulator returns"
             )
-        sd = _numbers(self.noise_sd)
+        sd = numbers(self.noise_sd)
         if sd is None or sd.shape not in ((), value.shape) or not np.all(np.isfinite(sd) & (sd > 0.0)):
             raise InvalidInputError(
                 f"expected the noise's standard deviation of {self.name}, above 0, one or {value.size}; "
                 f"got {shown(self.noise_sd)}; try what the instrument's maker says, or the scatter of repetitions"
             )
-        at = _numbers(np.arange(value.size) if self.at is None else self.at)
+        at = numbers(np.arange(value.size) if self.at is None else self.at)
         if at is None or at.shape != value.shape:
             raise InvalidInputError(
                 f"expected one place for each of the {value.size} values of {self.name}; got {shown(self.at)}; "
@@ -75,11 +78,23 @@ class Signal:
             object.__setattr__(self, name, array)
 
 
-def _numbers(given: Any) -> Floats | None:
+def numbers(given: Any) -> Floats | None:
+    """Real numbers as an array; None if they are none."""
     try:
-        return np.asarray(given, dtype=float)
+        return None if has_complex(given) else np.asarray(given, dtype=float)
     except (TypeError, ValueError):
         return None
+
+
+def has_complex(given: Any) -> bool:
+    """Whether complex numbers are among them: NumPy would take their real parts."""
+    try:
+        array = np.asarray(given)
+    except (TypeError, ValueError):  # ragged: no numbers at all
+        return False
+    if array.dtype == object:
+        return any(isinstance(item, (complex, np.complexfloating)) for item in array.flat)
+    return array.dtype.kind == "c"
 
 
 def as_signals(data: Any) -> tuple[Measured, ...]:

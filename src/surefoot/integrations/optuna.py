@@ -29,6 +29,7 @@ from surefoot.engine.suggest import suggest
 from surefoot.engine.warmth import Warmth
 from surefoot.errors import InvalidInputError, SpaceExhaustedError, SurefootWarning, described
 from surefoot.execute.outcome import exception_outcome
+from surefoot.expect import expect
 from surefoot.integrations.optuna_history import (
     FALLBACK,
     FORGOTTEN,
@@ -45,6 +46,7 @@ from surefoot.integrations.optuna_history import (
 from surefoot.integrations.optuna_outputs import output_attributes
 from surefoot.integrations.optuna_space import Distributions, engine_space, from_engine, to_engine, without_single
 from surefoot.numerics.designs import generator
+from surefoot.optimize.checks import is_a
 from surefoot.optimize.history import VALUE, Evaluation
 from surefoot.optimize.outputs import as_evaluation, as_share, partial_outputs
 from surefoot.optimize.parameters import Value
@@ -171,6 +173,9 @@ def guarded(
     Exceptions named in `transient` (say, OSError) teach nothing. Use with study.optimize(..., catch=(Exception,)).
     It may return a dict of outputs; `name` says which of several is the study's value. The trial keeps the others.
     """
+    expect(callable(objective), "an objective, a function of a trial", objective, "guarded(objective)")
+    named = name is None or (is_a(name, str) and name != "")
+    expect(named, "the name of an output as text", name, "name='mass'")
 
     @functools.wraps(objective)
     def call(trial: Trial) -> float:
