@@ -82,7 +82,7 @@ def test_a_dict_without_the_objective_is_a_failure_that_lists_the_names() -> Non
     study.optimize(
         guarded(lambda trial: {"a": trial.suggest_float("x", 0, 1), "b": 1.0}), n_trials=1, catch=(Exception,)
     )
-    assert "got a, b; try returning it as a number" in study.trials[0].user_attrs[REASON]
+    assert "got a, b; try 'a' as the objective" in study.trials[0].user_attrs[REASON]
 
 
 def test_a_parameter_named_like_a_column_is_kept_apart() -> None:

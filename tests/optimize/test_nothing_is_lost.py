@@ -192,6 +192,23 @@ class Cancelling(ThreadPoolExecutor):
         return future
 
 
+class Silent(Cancelling):
+    """Calls off as `shutdown(cancel_futures=True)` does what is in its queue: whoever waits is not told."""
+
+    def submit(self, *arguments: Any, **keywords: Any) -> Future[Any]:
+        future = ThreadPoolExecutor.submit(self, *arguments, **keywords) if self.n % 4 else Future()
+        self.n += 1
+        future.cancel()
+        return future
+
+
+def test_an_evaluation_that_was_cancelled_without_a_word_is_not_waited_for() -> None:
+    with Silent(2) as executor:
+        result = minimize(bowl, SQUARE, n_evals=8, n_init=8, executor=executor)
+    assert result.nfev == 8
+    assert [e.status for e in result.history.evaluations].count("transient") >= 2
+
+
 def test_a_cancelled_evaluation_is_lost_alone_and_teaches_nothing() -> None:
     with Cancelling(2) as executor:
         result = minimize(bowl, SQUARE, n_evals=15, n_init=8, executor=executor)

@@ -65,7 +65,7 @@ def as_outputs(value: Any, objective: str | None = None) -> tuple[str, dict[str,
         objective = names[0]
     if objective is None or objective not in outputs:
         wanted = "one number, or a name for the objective" if objective is None else f"the objective {objective!r}"
-        hint = f"objective={names[0]!r}" if objective is None and names else "returning it as a number"
+        hint = f"{names[0]!r} as the objective" if objective is None and names else "returning it as a number"
         raise InvalidInputError(f"expected {wanted} among the outputs; got {_listed(names)}; try {hint}")
     return objective, outputs
 

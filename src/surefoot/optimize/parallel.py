@@ -34,7 +34,9 @@ def in_parallel(work: Work, executor: Executor, n_workers: int | None) -> None:
                     lost = error
             if lost is not None and (not running or _is_deaf(executor)):
                 raise lost
-            done, _ = wait(running, _LOOK_S, return_when=FIRST_COMPLETED)
+            wait(running, _LOOK_S, return_when=FIRST_COMPLETED)
+            # not what `wait` returns: it does not see futures that a shutdown has cancelled in the queue
+            done = [future for future in running if future.done()]
             if not done and _is_deaf(executor):
                 raise WorkersLostError(
                     "expected an executor that stays open; got a Dask client that was closed; try closing it when "
