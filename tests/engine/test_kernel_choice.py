@@ -10,6 +10,7 @@ from surefoot.engine.batch import Batch
 from surefoot.engine.suggest import suggest
 from surefoot.engine.warmth import Warmth
 from surefoot.gp.kernels import KERNELS, register_kernel
+from surefoot.gp.registry import SURROGATES, register_surrogate
 from surefoot.optimize.settings import Settings
 from surefoot.optimize.space import Space
 
@@ -129,3 +130,16 @@ def test_a_kernel_that_was_asked_for_does_not_join_the_contest_that_follows() ->
         assert step(more, valley(more), first.warmth).warmth.kernels[0] in ("se", "matern52")
     finally:
         del KERNELS["mine"]
+
+
+def test_another_family_of_surrogates_starts_afresh() -> None:
+    register_surrogate(replace(SURROGATES["exact"], name="other"))
+    try:
+        X = points(1)
+        more = np.concatenate([X, np.random.default_rng(4).random((1, 2, 2))], axis=1)
+        warm = step(more, valley(more), step(X, valley(X)).warmth).warmth
+        other = step(more, valley(more), step(X, valley(X)).warmth, surrogate="other").warmth
+        assert (warm.objective_by, other.objective_by) == ("exact", "other")
+        assert (warm.objective.n_cold, other.objective.n_cold) == ((N,), (N + 2,))
+    finally:
+        del SURROGATES["other"]

@@ -60,7 +60,8 @@ def fit_model(batch: Batch, spec: ModelSpec, warmth: Warmth, generators: Generat
     uniforms = like(np.stack([rng.random((2, N_RANDOM_STARTS, max(p, p_failures))) for rng in generators]), reference)
     by_name = {kernel.name: kernel for kernel in spec.kernels}
     known = [by_name[name] for name in warmth.kernels if name in by_name]
-    state = on_device(warmth.objective, (R, p), reference)
+    last = warmth.objective if warmth.objective_by == spec.surrogate.name else None
+    state = on_device(last, (R, p), reference)
     found = Contest(spec, n, reference).objective(batch, state, known, warmth.warp, uniforms[:, 0, :, :p])
     objective = spec.surrogate.condition(found.data, found.fit.theta, per_run(found.kernels))
     success, failure_state = None, None
@@ -84,6 +85,7 @@ def fit_model(batch: Batch, spec: ModelSpec, warmth: Warmth, generators: Generat
             "" if spec.failures is None else spec.failures.name,
             tuple(found.scaling.levels.tolist()) if len(spec.warps) > 1 else (),
             tuple(kernel.name for kernel in found.kernels),
+            spec.surrogate.name,
         ),
     )
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from surefoot.backend import Array, like, to_host
+from surefoot.gp.exact import EXACT
 from surefoot.gp.hyperparameters import FitState, is_healthy
 from surefoot.numerics.warping import LEVELS
 
@@ -28,6 +29,7 @@ class Warmth:
     failures_by: str = ""  # the failure model that `failures` belongs to: its hyperparameters mean nothing to another
     warp: tuple[int, ...] = ()  # level of y's warping in every run, as `objective` was fitted; empty: none
     kernels: tuple[str, ...] = ()  # of the objective in every run
+    objective_by: str = EXACT.name  # the family of surrogates that `objective` belongs to
 
     def part(self, rows: np.ndarray) -> Warmth:
         """That of some runs."""
@@ -38,6 +40,7 @@ class Warmth:
             self.failures_by,
             tuple(self.warp[r] for r in numbers) if self.warp else (),
             tuple(self.kernels[r] for r in numbers) if self.kernels else (),
+            self.objective_by,
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -48,6 +51,7 @@ class Warmth:
             "failures_by": self.failures_by,
             "warp": list(self.warp),
             "kernels": list(self.kernels),
+            "objective_by": self.objective_by,
         }
 
     @classmethod
@@ -62,7 +66,8 @@ class Warmth:
         known = all(type(level) is int and 0 <= level < len(LEVELS) for level in warp)
         if not known or not all(type(k) is str for k in kernels):
             raise ValueError("its warps or kernels are none")
-        return cls(objective, failures, str(fields["failures_by"]), warp, kernels)
+        by = str(fields.get("objective_by", EXACT.name))
+        return cls(objective, failures, str(fields["failures_by"]), warp, kernels, by)
 
 
 def together(parts: Sequence[tuple[np.ndarray, Warmth]], n_runs: int) -> Warmth:
@@ -79,7 +84,8 @@ def together(parts: Sequence[tuple[np.ndarray, Warmth]], n_runs: int) -> Warmth:
         for name in ("objective", "failures")
     )
     by = next((warmth.failures_by for _, warmth in parts if warmth.failures is not None), parts[0][1].failures_by)
-    return Warmth(objective, failures, by, of_runs("warp", 0), of_runs("kernels", ""))
+    family = parts[0][1].objective_by
+    return Warmth(objective, failures, by, of_runs("warp", 0), of_runs("kernels", ""), family)
 
 
 def on_device(state: FitState | None, shape: tuple[int, int], reference: Array) -> FitState | None:

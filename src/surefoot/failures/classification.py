@@ -64,7 +64,7 @@ Approximation = Callable[[Array, Data, Kernel, "Array | None", bool], Evaluation
 
 
 @dataclass(frozen=True)
-class Prior:
+class LatentPrior:
     """The latent values at the data, before any label, under S hyperparameter vectors per run."""
 
     w: Array  # (R, S, d) 1 / ell^2
@@ -73,7 +73,7 @@ class Prior:
     slope: Array  # (R, S, n, n) dC/dr2
 
 
-def latent_prior(theta: Array, data: Data, kernel: Kernel) -> Prior:
+def latent_prior(theta: Array, data: Data, kernel: Kernel) -> LatentPrior:
     """K = s2 C for every theta."""
     xp = namespace(theta)
     R, S, _ = theta.shape
@@ -82,7 +82,7 @@ def latent_prior(theta: Array, data: Data, kernel: Kernel) -> Prior:
     s2 = xp.exp(theta[..., d])
     C, slope = kernel.value_and_slope(xp.reshape(w @ data.sq_diff, (R, S, n, n)))
     C *= s2[..., None, None]
-    return Prior(w, s2, C, slope)
+    return LatentPrior(w, s2, C, slope)
 
 
 def factorize_sites(K: Array, root: Array) -> tuple[Array, Array]:
@@ -104,7 +104,9 @@ def solve(L_inv: Array, v: Array) -> Array:
     return xp.squeeze(xp.matrix_transpose(L_inv @ v[..., None]) @ L_inv, axis=-2)
 
 
-def nll_gradient(prior: Prior, data: Data, root: Array, L_inv: Array, a: Array, g: Array, q: Array | None) -> Array:
+def nll_gradient(
+    prior: LatentPrior, data: Data, root: Array, L_inv: Array, a: Array, g: Array, q: Array | None
+) -> Array:
     """Gradient (R, S, p) of the NLL, given d log Z = tr((a a' / 2 - root B^-1 root / 2 + q a') dK) and g = K a.
 
     q is the part that comes through the mode (Laplace); EP has none.

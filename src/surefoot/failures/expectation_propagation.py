@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from surefoot.backend import Array, clip, namespace
 from surefoot.failures.classification import (
     Evaluation,
-    Prior,
+    LatentPrior,
     classifier,
     factorize_sites,
     latent_prior,
@@ -139,7 +139,7 @@ class Sites:
     residual: Array  # (R, S)
 
 
-def find_sites(prior: Prior, data: Data, start: Array | None, tol: float) -> Sites:
+def find_sites(prior: LatentPrior, data: Data, start: Array | None, tol: float) -> Sites:
     """Sites of every problem; where they do not settle, those after the last sweep."""
     xp = namespace(prior.K)
     R, S, n, _ = prior.K.shape

@@ -11,13 +11,13 @@ from surefoot.backend import Array, like, namespace, to_host
 from surefoot.numerics.lockstep import Part, running_parts
 
 State = tuple[Array, ...]
-Step = Callable[[State, State, bool], tuple[State, State, Array]]
+Iterate = Callable[[State, State, bool], tuple[State, State, Array]]
 """(state, constants, whether it is the last) -> new state, what was computed at the old one, whether that was final.
 
 Every array begins with the axes (R', S'). A problem whose old state is final keeps it."""
 
 
-def settle(step: Step, state: State, constants: State, max_iter: int) -> tuple[State, State]:
+def settle(step: Iterate, state: State, constants: State, max_iter: int) -> tuple[State, State]:
     """Iterate every problem until its state is final; the state, and what `step` computed there.
 
     Finished problems leave the batch. At max_iter the state reached counts as final.
