@@ -42,7 +42,7 @@ KINDS = {
     "a masked value": (lambda: np.ma.masked, "masked"),
     "ragged list": (lambda: [1.0, [2.0, 3.0]], "ragged"),
     "two outputs and no objective": (lambda: {"loss": 1.0, "mass": 2.0}, "loss, mass"),
-    "no outputs": (lambda: {}, "0 outputs"),
+    "no outputs": (lambda: {}, "got none; try"),
     "an output that is no number": (lambda: {"value": 1.0, "mass": "light"}, "'light'"),
     "outputs without names": (lambda: {1: 1.0}, "names as text"),
     "an integer beyond float": (lambda: 10**400, "not one real number"),
