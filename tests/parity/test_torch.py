@@ -123,9 +123,9 @@ def test_fitted_models_have_the_same_likelihood(kernel: str, failing: bool, fami
     runs = family.make_runs(X, RUNS, failing)
     nll = []
     for where in (HOST, reference):
-        model = fit_model(runs, settings, Warmth(), tuple(generator(3, run, N) for run in RUNS), where)
+        model = fit_model(runs, settings.spec, Warmth(), tuple(generator(3, run, N) for run in RUNS), where)
         ok = runs.ok.astype(float)
-        y = np.where(runs.ok, (np.nan_to_num(runs.y) - model.shift) / model.scale, 0.0)
+        y = np.where(runs.ok, (np.nan_to_num(runs.y) - model.scaling.shift) / model.scaling.scale, 0.0)
         theta = to_host(model.warmth.objective.theta)[:, None]
         nll.append(negative_log_likelihood(theta, make_data(runs.X, y, ok), get_kernel(kernel))[0])
     np.testing.assert_allclose(nll[1], nll[0], atol=1e-5)  # the search ends at a predicted gain of 1e-6
@@ -135,9 +135,9 @@ def test_fitted_models_have_the_same_likelihood(kernel: str, failing: bool, fami
 
 
 def suggestions(family, X, reference, failing: bool, n_pending: int, settings: dict) -> tuple[np.ndarray, np.ndarray]:
-    record = Settings(seed=3, n_init=family.n_init, **settings)
+    spec = Settings(seed=3, n_init=family.n_init, **settings).spec
     runs = family.make_runs(X, RUNS, failing, n_pending)
-    of_numpy, of_torch = (suggest(family.space, runs, N, record, Warmth(), where).x for where in (HOST, reference))
+    of_numpy, of_torch = (suggest(family.space, runs, N, spec, Warmth(), where).x for where in (HOST, reference))
     return of_numpy, of_torch
 
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from surefoot.acquisition.registry import Policy, Step, policy_at
 from surefoot.acquisition.target import Target
-from surefoot.backend import Array, engine, like, namespace, sorts_by_shape
+from surefoot.backend import Array, engine, like, namespace, on_cuda
 from surefoot.engine import candidates
 from surefoot.engine.batch import HOST, Batch
 from surefoot.engine.choose import choose, explore, or_new
@@ -71,7 +71,7 @@ def suggest(
 def _alike(batch: Batch, warmth: Warmth, reference: Array) -> list[np.ndarray]:
     """Rows of the runs that are computed together."""
     R, n = batch.y.shape
-    if R == 1 or not sorts_by_shape(reference):
+    if R == 1 or on_cuda(reference):  # on a GPU launches count: one for all, padded
         return [np.arange(R)]
     n_seen = np.full(R, n) if batch.seen is None else batch.seen.sum(axis=1)
     kinds = np.stack([batch.ok.sum(axis=1), n_seen, _age(warmth.objective, R, n), _age(warmth.failures, R, n)], axis=1)
