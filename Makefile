@@ -54,7 +54,7 @@ versions: $(READY)
 	$(BIN)/python tools/versions.py newest -n auto --dist worksteal $(OLD_AND_NEW)
 
 # what depends on NumPy, SciPy, Optuna and Python; the rest needs packages that are not part of surefoot
-OLD_AND_NEW := tests/parity tests/numerics tests/gp tests/acquisition tests/failures tests/optimize tests/integrations tests/execute tests/runs
+OLD_AND_NEW := tests/parity tests/engine tests/numerics tests/gp tests/acquisition tests/failures tests/optimize tests/integrations tests/execute tests/runs
 
 bench: $(READY)
 	$(BIN)/python -m benchmarks.suggestion
