@@ -1,4 +1,4 @@
-"""The points of thirty short runs, bit by bit: `python tools/points.py record FILE`, later `… compare FILE`.
+"""The points of 38 short runs, bit by bit: `python tools/points.py record FILE`, later `… compare FILE`.
 
 A change that is not meant to change numbers is checked with this on one machine: record before it, compare after it.
 Where bits differ, the comparison names the runs and the evaluation at which each first went another way.

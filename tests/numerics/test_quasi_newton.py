@@ -222,7 +222,7 @@ def test_finished_problems_are_no_longer_evaluated():
     qn.minimize_box(fun, x0, LOWER, UPPER, qn.Rules(**OPTIONS))
     assert passed[0] == 6
     assert len(passed) > 10
-    assert set(passed[1:]) == {2}  # two columns at least: see lockstep.py
+    assert set(passed[1:]) == {2}  # two columns at least: see running.py
 
 
 def test_the_number_of_calls_is_within_the_budget_and_says_so():

@@ -1,4 +1,4 @@
-"""Candidates for the policy search, drawn on the host, and the choice among what the search proposes.
+"""Candidates for the policy search, drawn on the host, and points that are new.
 
 Shapes   R runs, D inputs; candidates (R, m, D).
 """
@@ -28,7 +28,10 @@ def uniform(domain: Domain, generators: Generators, m: int) -> np.ndarray:
 
 
 def clouds(domain: Domain, X: np.ndarray, y: np.ndarray, ok: np.ndarray, generators: Generators) -> np.ndarray:
-    """Points round the best observations of each run at every scale; in half of them only some inputs move."""
+    """Points round the three best evaluations of each run (failed ones where fewer succeeded) at every scale.
+
+    In half of them only some inputs move.
+    """
     scale = np.repeat(CLOUD_SCALES, _PER_SCALE)[:, None]  # (s, 1)
     free = domain.free
     out = []

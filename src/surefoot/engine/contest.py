@@ -87,7 +87,7 @@ class Contest:
         if L == 1:
             return self._fit(batch, kernels, np.repeat(self.spec.warps, R), state, uniforms, n_optimized)
         if len(levels) == R and not is_cold(self.n_history, state):
-            return self._fit(batch, kernels, np.asarray(levels), state, uniforms, N_OPTIMIZED)
+            return self._fit(batch, kernels, np.asarray(levels), state, uniforms, n_optimized)
         known = state if len(levels) == R else None
         few = _some_successes(batch)
         rows = np.repeat(np.arange(R), L)

@@ -42,8 +42,9 @@ def fit_success(
     n, D = labels.X.shape[1:]
     where = like(labels.failed.any(axis=1, keepdims=True), uniforms)
     if n > MAX_LABELS:
-        known = state is not None and model.begins_with_scales
-        inv_ell = np.exp(-to_host(state.theta)[:, :D]) if known and state is not None else None
+        inv_ell = None
+        if state is not None and model.begins_with_scales:
+            inv_ell = np.exp(-to_host(state.theta)[:, :D])
         labels = labels.take(informative(labels.X, labels.failed, labels.seen, inv_ell, model.keeps(n)))
     mask = None if labels.seen is None else like(labels.seen.astype(float), uniforms)
     data = label_data(like(labels.X, uniforms), like(labels.failed.astype(float), uniforms), mask)

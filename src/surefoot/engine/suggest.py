@@ -4,8 +4,8 @@ Steps     standardize -> fit -> condition (failures beside the objective) -> bel
           policy -> take the best proposal that is new [NH18, Algorithm 1, lines 3-5; Algorithm 2, lines 3-6].
 Random    all draws come from generator(seed, run, number), on the host: a run gets the same draws alone, in a
           batch, resumed, on a CPU or a GPU.
-Bits      On NumPy runs are computed together only where they have the same shape by themselves: as many successes,
-          as many labels, searches that are equally warm. So a run has the same bits alone and in a batch.
+Bits      On a CPU runs are computed together only where they have the same shape by themselves: as many successes,
+          as many labels, searches that are equally warm. On NumPy a run then has the same bits alone and in a batch.
 Shapes    as in batch.py.
 """
 
@@ -26,7 +26,7 @@ from surefoot.engine.model import Model, fit_model
 from surefoot.engine.searches import Hunt
 from surefoot.engine.spec import ModelSpec
 from surefoot.engine.warmth import Warmth, together
-from surefoot.gp.hyperparameters import REFIT_GROWTH, FitState
+from surefoot.gp.hyperparameters import FitState, has_grown
 from surefoot.numerics.designs import Generators, generator
 
 _DESIGN_STREAM = 2**31  # the iteration number under which the initial design is drawn
@@ -83,8 +83,8 @@ def _age(state: FitState | None, R: int, n: int) -> np.ndarray:
     """Of each run: 0 without a state, 1 where a cold search is due, 2 where a warm one is."""
     if state is None or len(state.theta) != R:
         return np.zeros(R, int)
-    warm = n < REFIT_GROWTH * np.asarray(state.n_cold)
-    return np.where(np.isnan(state.theta).any(axis=1), 0, np.where(warm, 2, 1))
+    cold = [has_grown(n, n_cold) for n_cold in state.n_cold]
+    return np.where(np.isnan(state.theta).any(axis=1), 0, np.where(cold, 1, 2))
 
 
 def _suggest(

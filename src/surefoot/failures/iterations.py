@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from surefoot.backend import Array, like, namespace, to_host
-from surefoot.numerics.lockstep import Part, running_parts
+from surefoot.numerics.running import Part, running_parts
 
 State = tuple[Array, ...]
 Iterate = Callable[[State, State, bool], tuple[State, State, Array]]

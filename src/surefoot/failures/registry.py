@@ -29,19 +29,22 @@ def _scales_and_another(d: int) -> int:
     return d + 1  # noise or amplitude
 
 
+FitSuccess = Callable[[Data, Array, FitState | None, int], tuple[Probability, Fit]]
+"""Labels, host draws (R, k, p) for a cold search, the last fit's state, evaluations so far -> P(success), fit."""
+
+
 @dataclass(frozen=True)
 class FailureModel:
     """How a model of the labels is fitted."""
 
     name: str
-    # labels, host draws (R, k, p) for a cold search, the last fit's state, evaluations so far -> P(success), fit
-    fit: Callable[[Data, Array, FitState | None, int], tuple[Probability, Fit]]
+    fit: FitSuccess
     keeps: Callable[[int], int] = _at_most  # to how many of n > MAX_LABELS labels it is fitted; thinning.py says which
     n_hyperparameters: Callable[[int], int] = _scales_and_another  # of d inputs
     begins_with_scales: bool = True  # whether the first d of them are logarithms of length scales
 
 
-def latent(fit: FitLabels, link: Link) -> Callable[[Data, Array, FitState | None, int], tuple[Probability, Fit]]:
+def latent(fit: FitLabels, link: Link) -> FitSuccess:
     """The fit of a model that is one process of the labels, of which `link` reads log P(success)."""
 
     def fitted(labels: Data, uniforms: Array, state: FitState | None, n_history: int) -> tuple[Probability, Fit]:

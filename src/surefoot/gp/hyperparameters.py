@@ -32,10 +32,10 @@ class FitState:
     inv_hessian: Array  # (R, p, p)
     n_cold: tuple[int, ...]  # of each run: number of evaluations at its last cold search
 
-    def select(self, runs: Array | slice) -> FitState:
+    def select(self, runs: Array) -> FitState:
         """The states of some runs."""
-        numbers = range(len(self.n_cold))[runs] if isinstance(runs, slice) else to_host(runs).tolist()
-        return FitState(self.theta[runs], self.inv_hessian[runs], tuple(self.n_cold[r] for r in numbers))
+        n_cold = tuple(self.n_cold[r] for r in to_host(runs).tolist())
+        return FitState(self.theta[runs], self.inv_hessian[runs], n_cold)
 
 
 @dataclass(frozen=True)
@@ -101,9 +101,14 @@ class Evidence(Protocol):
         """The evidence of SUBSET points of each run."""
 
 
+def has_grown(n: int, n_cold: int) -> bool:
+    """Whether n evaluations are enough more than n_cold for another cold search."""
+    return n >= REFIT_GROWTH * n_cold
+
+
 def is_cold(n: int, state: FitState | None) -> bool:
-    """Whether a search at n evaluations starts afresh."""
-    return state is None or n >= REFIT_GROWTH * min(state.n_cold)
+    """Whether a search at n evaluations starts afresh: if it is due in any run."""
+    return state is None or has_grown(n, min(state.n_cold))
 
 
 def is_healthy(state: FitState) -> bool:

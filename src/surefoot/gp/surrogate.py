@@ -53,7 +53,7 @@ class Surrogate(Protocol):
 
     @property
     def X(self) -> Array:  # noqa: N802  (the points' name everywhere)
-        """(R, n, d) the points that it was conditioned on."""
+        """(R, n, d) the points of its data, those outside their mask too."""
 
     @property
     def rates(self) -> Array:

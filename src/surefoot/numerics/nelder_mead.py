@@ -16,7 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from surefoot.backend import Array, clip, namespace, to_host
-from surefoot.numerics.lockstep import running_parts
+from surefoot.numerics.running import running_parts
 
 Values = Callable[[Array, "Array | None"], Array]
 """(x (R', m, d), indices of the R' runs or None for all) -> f (R', m), to be minimized."""

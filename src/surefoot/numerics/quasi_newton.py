@@ -17,7 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from surefoot.backend import Array, clip, namespace, to_host
-from surefoot.numerics.lockstep import running_parts
+from surefoot.numerics.running import running_parts
 
 RUNNING, CONVERGED, STALLED, BUDGET, BAD_START = range(5)
 

@@ -8,7 +8,7 @@ import sys
 import threading
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import Any, Self, overload
 
 import numpy as np
@@ -37,42 +37,14 @@ from surefoot.optimize.outputs import (
     check_outputs,
     partial_outputs,
     renamed,
-    under_one_name,
 )
 from surefoot.optimize.parameters import Value
 from surefoot.optimize.result import Result, make_result
 from surefoot.optimize.settings import Settings, default_n_init
 from surefoot.optimize.space import Space
+from surefoot.optimize.state import State
 
 _MOST_ASKED = 10_000  # points at once
-
-
-@dataclass(frozen=True)
-class _State:
-    """What an optimizer knows: replaced whole, so that an interrupt finds it before or after a change."""
-
-    history: History  # its warmth is that of the last point told
-    warmth: Warmth  # of the last point asked for
-    objective: str | None = None  # the name of the output that is optimized, once it is known
-    units: tuple[np.ndarray, ...] = ()  # of the evaluations, (D,) each
-    pending: tuple[tuple[tuple[Value, ...], np.ndarray], ...] = ()  # points asked for and not told, and their units
-
-    def with_pending(self, values: tuple[Value, ...], unit: np.ndarray, warmth: Warmth) -> _State:
-        return replace(self, warmth=warmth, pending=(*self.pending, (values, unit)))
-
-    def with_told(self, told: Sequence[Evaluation], units: Sequence[np.ndarray]) -> _State:
-        pending = list(self.pending)
-        for evaluation in told:
-            at = next((i for i, (values, _) in enumerate(pending) if values == evaluation.x), None)
-            if at is not None:
-                del pending[at]
-        named, objective = under_one_name(told, self.objective)
-        before = self.history.evaluations
-        if objective != self.objective:  # all of them failed
-            before = tuple(under_one_name(before, objective)[0])
-        # Only now does the warmth of the ask count: an ask that is never answered leaves no trace.
-        history = replace(self.history, evaluations=(*before, *named), warmth=self.warmth)
-        return _State(history, self.warmth, objective, (*self.units, *units), tuple(pending))
 
 
 class Optimizer:
@@ -117,7 +89,7 @@ class Optimizer:
         self._sign = -1.0 if as_truth("maximize", maximize) else 1.0
         self._lock = threading.RLock()
         empty = History(direction=self.direction)
-        self._state = _State(empty, empty.warmth, check_objective(objective))
+        self._state = State(empty, empty.warmth, check_objective(objective))
         if history is not None:
             self._resume(history)
 
@@ -196,7 +168,7 @@ class Optimizer:
         with self._lock:
             state = self._state
             number = len(state.history) + len(state.pending)
-            suggestion = suggest(self.space, self._runs(state), number, self.settings.spec, state.warmth)
+            suggestion = suggest(self.space, self._batch(state), number, self.settings.spec, state.warmth)
             if "jitter" in suggestion.status[0]:  # before the point is pending: the warning may be made an error
                 warnings.warn(
                     "the correlation matrix was singular and its diagonal was raised: points very close together, "
@@ -212,7 +184,7 @@ class Optimizer:
         """A point as json can write it."""
         return dict(zip(self.space.names, values, strict=True)) if self.space.named else list(values)
 
-    def _runs(self, state: _State) -> Batch:
+    def _batch(self, state: State) -> Batch:
         D, history = self.space.n_inputs, state.history
         return Batch(
             X=np.asarray(state.units, dtype=float).reshape(1, -1, D),

@@ -41,7 +41,8 @@ class Settings:
 
     What is asked for as "auto" is resolved when the record is made: with one of the paper's searches the model is
     PAPER_MODEL wherever nothing else is asked for, and noise of a known size, which is known in the user's units,
-    leaves the values as they are. What is asked for by name is taken at its word.
+    leaves the values as they are. An "auto" that is left means: the likelihood decides, again and again. What is
+    asked for by name is taken at its word.
     """
 
     seed: int = 0
