@@ -57,7 +57,8 @@ def fit_model(batch: Batch, spec: ModelSpec, warmth: Warmth, generators: Generat
     R, n, D = batch.X.shape
     p = spec.surrogate.n_hyperparameters(D)
     p_failures = 0 if spec.failures is None else spec.failures.n_hyperparameters(D)
-    uniforms = like(np.stack([rng.random((2, N_RANDOM_STARTS, max(p, p_failures))) for rng in generators]), reference)
+    p_drawn = p_failures if spec.failures is not None and spec.failures.draws else 0
+    uniforms = like(np.stack([rng.random((2, N_RANDOM_STARTS, max(p, p_drawn))) for rng in generators]), reference)
     by_name = {kernel.name: kernel for kernel in spec.kernels}
     known = [by_name[name] for name in warmth.kernels if name in by_name]
     last = warmth.objective if warmth.objective_by == spec.surrogate.name else None
@@ -68,7 +69,7 @@ def fit_model(batch: Batch, spec: ModelSpec, warmth: Warmth, generators: Generat
     if spec.failures is not None and bool(failed.any()):
         last = warmth.failures if warmth.failures_by == spec.failures.name else None
         state = on_device(last, (R, p_failures), reference)
-        draws = uniforms[:, 1, :, :p_failures]
+        draws = uniforms[:, 1, :, :p_drawn]
         labels = Labels(batch.X, failed, batch.seen)
         success, failure_state = fit_success(labels, spec.failures, state, draws, spec.min_success)
     noisy, f_best = _incumbent(objective, found)

@@ -110,8 +110,8 @@ def _together(parts: Sequence[tuple[np.ndarray, FitState | None]], n_runs: int) 
     known = [(rows, state) for rows, state in parts if state is not None]
     if not known:
         return None
-    p = known[0][1].theta.shape[1]
-    theta, H, n_cold = np.full((n_runs, p), np.nan), np.full((n_runs, p, p), np.nan), np.zeros(n_runs, int)
+    theta, H = (np.full((n_runs, *a.shape[1:]), np.nan) for a in (known[0][1].theta, known[0][1].inv_hessian))
+    n_cold = np.zeros(n_runs, int)
     for rows, state in known:
         theta[rows], H[rows], n_cold[rows] = state.theta, state.inv_hessian, state.n_cold
     return FitState(theta, H, tuple(n_cold.tolist()))
@@ -127,7 +127,8 @@ def _parse(fields: dict[str, Any] | None) -> FitState | None:
     if fields is None:
         return None
     theta, inv_hessian = (np.asarray(fields[name], dtype=float) for name in ("theta", "inv_hessian"))
-    if theta.ndim != 2 or inv_hessian.shape != (*theta.shape, theta.shape[1]):
+    inv_hessian = inv_hessian.reshape(len(theta), 0, 0) if inv_hessian.size == 0 else inv_hessian  # not kept
+    if theta.ndim != 2 or inv_hessian.shape not in ((*theta.shape, theta.shape[1]), (len(theta), 0, 0)):
         raise ValueError(f"the shapes of its hyperparameters are {theta.shape} and {inv_hessian.shape}")
     n_cold = fields["n_cold"]
     n_cold = [n_cold] * len(theta) if type(n_cold) is int else n_cold  # as it was once written

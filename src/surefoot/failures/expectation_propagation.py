@@ -23,7 +23,6 @@ from dataclasses import dataclass
 from surefoot.backend import Array, clip, namespace
 from surefoot.failures.classification import (
     Evaluation,
-    LatentPrior,
     classifier,
     factorize_sites,
     latent_prior,
@@ -139,13 +138,13 @@ class Sites:
     residual: Array  # (R, S)
 
 
-def find_sites(prior: LatentPrior, data: Data, start: Array | None, tol: float) -> Sites:
-    """Sites of every problem; where they do not settle, those after the last sweep."""
-    xp = namespace(prior.K)
-    R, S, n, _ = prior.K.shape
+def find_sites(K: Array, data: Data, start: Array | None, tol: float) -> Sites:
+    """Sites of every problem with the prior covariance K; where they do not settle, those after the last sweep."""
+    xp = namespace(K)
+    R, S, n, _ = K.shape
     h = xp.broadcast_to(data.y[:, None, :], (R, S, n))
     kwargs = {"dtype": h.dtype, "device": h.device}
-    least = h * h * xp.sqrt(FLOOR / prior.s2)[..., None]
+    least = h * h * xp.sqrt(FLOOR / xp.max(xp.linalg.diagonal(K), axis=-1, keepdims=True))
     if start is None:
         sites = xp.stack([least, xp.zeros_like(least)], axis=2)
     else:
@@ -155,7 +154,7 @@ def find_sites(prior: LatentPrior, data: Data, start: Array | None, tol: float) 
     age = xp.zeros((R, S), dtype=xp.int64, device=h.device)
     state = (sites, sites, sites, history, history, best, age)
     (sites, *_), (L_inv, a, mu, log_z, residual) = settle(
-        functools.partial(_step, tol=tol), state, (prior.K, h), MAX_ITER
+        functools.partial(_step, tol=tol), state, (K, h), MAX_ITER
     )
     return Sites(sites[:, :, 0], sites[:, :, 1], a, mu, L_inv, log_z, residual)
 
@@ -166,7 +165,7 @@ def approximate(
     """-log Z_EP (R, S) and its gradient [RW06, Algorithm 5.2]; `start`: sites (R, S, 2, n) of a nearby theta."""
     xp = namespace(theta)
     prior = latent_prior(theta, data, kernel)
-    sites = find_sites(prior, data, start, FIT_TOL)
+    sites = find_sites(prior.K, data, start, FIT_TOL)
     nll = xp.where(xp.isfinite(sites.log_z), -sites.log_z, xp.inf)
     found = xp.stack([sites.root, sites.target], axis=2)
     if not gradient:
@@ -178,7 +177,7 @@ def approximate(
 def condition(data: Data, theta: Array, kernel: Kernel, start: Array | None = None) -> Posterior:
     """The latent posterior of every run given its hyperparameters theta (R, p) [RW06, Algorithm 3.6]."""
     prior = latent_prior(theta[:, None], data, kernel)
-    sites = find_sites(prior, data, start, FINAL_TOL)
+    sites = find_sites(prior.K, data, start, FINAL_TOL)
     return posterior(data, theta, kernel, sites.root[:, 0], sites.target[:, 0], sites.L_inv[:, 0])
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from surefoot.backend import Array
-from surefoot.failures import expectation_propagation, label_regression, laplace
+from surefoot.failures import expectation_propagation, experts, label_regression, laplace
 from surefoot.failures.classification import FitLabels
 from surefoot.failures.classification import log_success as probit
 from surefoot.gp.hyperparameters import Fit, FitState
@@ -41,6 +41,7 @@ class FailureModel:
     fit: FitSuccess
     keeps: Callable[[int], int] = _at_most  # to how many of n > MAX_LABELS labels it is fitted; thinning.py says which
     n_hyperparameters: Callable[[int], int] = _scales_and_another  # of d inputs
+    draws: bool = True  # whether a cold search wants random starts
     begins_with_scales: bool = True  # whether the first d of them are logarithms of length scales
 
 
@@ -62,6 +63,7 @@ FAILURE_MODELS = {
         FailureModel("label-regression", _BY_REGRESSION, _all_but_a_fifth),
         FailureModel("laplace", latent(laplace.failure_model, probit)),
         FailureModel("ep", latent(expectation_propagation.failure_model, probit)),
+        FailureModel("experts", experts.failure_model, n_hyperparameters=lambda d: 2 * (d + 3), draws=False),
     )
 }
 NO_MODEL = ("impute", "ignore")  # baselines: the worst value seen in place of the missing one; nothing at all
