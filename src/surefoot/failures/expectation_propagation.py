@@ -61,6 +61,17 @@ class Sweep:
     L_inv: Array  # (R, S, n, n)
 
 
+def _cavity(
+    root: Array, target: Array, mu: Array, b: Array, seen: Array, s2: Array | None
+) -> tuple[Array, Array, Array]:
+    """v, m and sqrt(1 + v) of every site; s2: a bound of the variance."""
+    xp = namespace(root)
+    sigma2 = clip((1.0 - b) / xp.where(seen > 0.0, root * root, 1.0), 1e-300, None)
+    sigma2 = sigma2 if s2 is None else xp.minimum(sigma2, s2)
+    v, m = sigma2 / b, (mu - sigma2 * (root * target)) / b
+    return v, m, xp.sqrt(1.0 + v)
+
+
 def sweep(root: Array, target: Array, K: Array, h: Array) -> Sweep:
     """New sites from the cavities of the old."""
     xp = namespace(root)
@@ -71,9 +82,7 @@ def sweep(root: Array, target: Array, K: Array, h: Array) -> Sweep:
     b = xp.sum(L_inv * L_inv, axis=-2)
     a = root * solve(L_inv, target)
     mu = matvec(K, a)
-    sigma2 = xp.minimum(clip((1.0 - b) / xp.where(seen > 0.0, tau, 1.0), 1e-300, None), s2)
-    v, m = sigma2 / b, (mu - sigma2 * nu) / b
-    scale = xp.sqrt(1.0 + v)
+    v, m, scale = _cavity(root, target, mu, b, seen, s2)
     u = h * m / scale
     log_p, rho = log_pi(u)
     x = clip(rho * (rho + u), 0.0, 1.0)
@@ -136,6 +145,12 @@ class Sites:
     L_inv: Array  # (R, S, n, n)
     log_z: Array  # (R, S)
     residual: Array  # (R, S)
+
+    def left_out(self, h: Array) -> Array:
+        """log P(label | all the others) of every label h (R, S, n): what its cavity says."""
+        b = namespace(h).sum(self.L_inv * self.L_inv, axis=-2)
+        _, m, scale = _cavity(self.root, self.target, self.mu, b, h * h, None)
+        return log_pi(h * m / scale)[0]
 
 
 def find_sites(K: Array, data: Data, start: Array | None, tol: float) -> Sites:

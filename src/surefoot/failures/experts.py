@@ -21,7 +21,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from surefoot.backend import Array, like, namespace, to_host
+from surefoot.backend import Array, clip, like, namespace, to_host
 from surefoot.failures.classification import subset
 from surefoot.failures.expectation_propagation import FIT_TOL, find_sites
 from surefoot.failures.iterations import Recall
@@ -31,7 +31,7 @@ from surefoot.gp.likelihood import Data, make_data
 from surefoot.numerics.designs import kronecker
 from surefoot.numerics.normal import log_pi
 
-PRIOR = {"trend": 0.44, "sparse": 0.05, "rough": 0.49, "random": 0.01, "rate": 0.01}
+PRIOR = {"trend": 0.25, "sparse": 0.03, "rough": 0.70, "random": 0.01, "rate": 0.01}
 NEGLIGIBLE = 1e-4  # weight of an expert that is left out
 EFFORT = Effort(n_optimized=4, cold_tol=1e-3, warm_tol=0.03, warm_calls=6, polish_calls=8)
 REFITS = 25  # of the hyperparameters while the number of evaluations doubles, about
@@ -180,6 +180,7 @@ class Mixture:
     experts: tuple[Expert, ...]
     log_weights: Array  # (R, E + 1), the last one for the rate; -inf: left out
     log_rate: Array  # (R,)
+    h: Array  # (R, n) the labels, 0 where nothing is said
 
     @property
     def rates(self) -> Array:
@@ -222,7 +223,22 @@ class Mixture:
         if runs is None:
             return self
         experts = tuple(expert.select(runs) for expert in self.experts)
-        return Mixture(experts, self.log_weights[runs], self.log_rate[runs])
+        return Mixture(experts, self.log_weights[runs], self.log_rate[runs], self.h[runs])
+
+    def left_out(self) -> Array:
+        """log P(success) at every point of the labels (R, n), had its own label not been seen.
+
+        Without label i the weights are w_e / P_e(h_i | the others), hence P(h_i | the others) = 1 / sum_e of those.
+        """
+        xp = namespace(self.h)
+        n_ok, n_failed = (xp.sum(xp.astype(kind, self.h.dtype), axis=1) for kind in (self.h < 0.0, self.h > 0.0))
+        others = xp.where(self.h < 0.0, n_ok[:, None], n_failed[:, None])  # labels of its kind, itself included
+        rate = xp.log(clip(others, 1.0, None) / (n_ok + n_failed + 1.0)[:, None])
+        terms = [self.log_weights[:, -1:] - rate]
+        terms += [self.log_weights[:, e : e + 1] - expert.left_out for e, expert in self._counting()]
+        own = clip(-_log_sum(terms), None, -1e-12)
+        flipped = xp.log(-xp.expm1(own))
+        return xp.where(self.h < 0.0, own, xp.where(self.h > 0.0, flipped, self.log_p(self.experts[0].X)))
 
     def _constant(self, x: Array) -> Array:
         xp = namespace(x)
@@ -312,7 +328,8 @@ def _average(labels: Data, posterior: Posterior, theta: Array) -> Mixture:
     weights /= weights.sum(axis=1, keepdims=True)
     with np.errstate(divide="ignore"):
         log_weights = like(np.log(weights), theta)
-    return Mixture((*fitted, *unfitted), log_weights, like(np.log((n_ok + 1.0) / (n_ok + n_failed + 2.0)), theta))
+    log_rate = like(np.log((n_ok + 1.0) / (n_ok + n_failed + 2.0)), theta)
+    return Mixture((*fitted, *unfitted), log_weights, log_rate, labels.y)
 
 
 def _conditioned(labels: Data, parts: Parts, theta: Array, start: Array | None) -> tuple[tuple[Expert, Expert], Array]:
@@ -322,7 +339,8 @@ def _conditioned(labels: Data, parts: Parts, theta: Array, start: Array | None) 
     sites = find_sites(covariance(theta[:, None], parts).K, parts.data, start, FIT_TOL)
     nll = xp.where(xp.isfinite(sites.log_z[:, 0]), -sites.log_z[:, 0], xp.inf)
     M = sites.L_inv[:, 0] * sites.root[:, 0, None, :]
-    whole = Expert(parts.data.X, theta, parts.nu, sites.a[:, 0], M)
+    left_out = sites.left_out(parts.data.y[:, None])[:, 0]
+    whole = Expert(parts.data.X, theta, parts.nu, sites.a[:, 0], M, left_out)
     return (whole.select(slice(0, R)), whole.select(slice(R, 2 * R))), nll
 
 

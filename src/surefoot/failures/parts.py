@@ -124,10 +124,11 @@ class Expert:
     nu: Array  # (R,)
     a: Array  # (R, n)
     M: Array  # (R, n, n)
+    left_out: Array  # (R, n) log P(its label | all the others) of every label that was seen
 
     def select(self, runs: Array | slice) -> Expert:
         """Those of some runs only."""
-        return Expert(*(part[runs] for part in (self.X, self.theta, self.nu, self.a, self.M)))
+        return Expert(*(part[runs] for part in (self.X, self.theta, self.nu, self.a, self.M, self.left_out)))
 
     def _scales(self) -> tuple[Array, Array, Array, Array, Array]:
         """1 / ell (R, 1, d), and s2, rho_l, rho_q, nu (R, 1, 1)."""
