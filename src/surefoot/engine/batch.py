@@ -22,6 +22,7 @@ class Batch:
     pending: np.ndarray  # (R, e, D) asked for, not yet told
     run_ids: tuple[int, ...]
     seen: np.ndarray | None = None  # (R, n) False for padding and transient failures; None: all seen
+    kinds: np.ndarray | None = None  # (R, n) the kind of each failure's reason, from 0 on; None: all alike
     policies: tuple[str, ...] | None = None  # of each run, equal ones side by side; None: that of the spec
 
     @property
@@ -40,6 +41,7 @@ class Batch:
             self.pending[rows],
             tuple(self.run_ids[r] for r in numbers),
             None if seen is None or bool(seen.all()) else seen,
+            None if self.kinds is None else self.kinds[rows],
             None if self.policies is None else tuple(self.policies[r] for r in numbers),
         )
 

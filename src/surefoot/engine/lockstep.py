@@ -16,8 +16,9 @@ from surefoot.engine.suggest import suggest
 from surefoot.engine.warmth import Warmth
 from surefoot.numerics.designs import generator
 
-Evaluate = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
-"""points of the unit cube (R, D), one of each run -> values (R,), succeeded (R,)."""
+Evaluate = Callable[[np.ndarray], tuple[np.ndarray, ...]]
+"""points of the unit cube (R, D), one of each run -> values (R,), succeeded (R,), and kinds of the failures (R,) if known.
+"""
 
 
 @dataclass(frozen=True)
@@ -28,11 +29,12 @@ class Trace:
     y: np.ndarray  # (R, n), NaN where it failed
     ok: np.ndarray  # (R, n)
     warmth: Warmth
+    kinds: np.ndarray | None = None  # (R, n) of the failures; None: not known
 
     def batch(self) -> Batch:
         """The histories, as the engine takes them."""
         R, _, D = self.X.shape
-        return Batch(self.X, self.y, self.ok, np.zeros((R, 0, D)), tuple(range(R)))
+        return Batch(self.X, self.y, self.ok, np.zeros((R, 0, D)), tuple(range(R)), kinds=self.kinds)
 
 
 def run_in_lockstep(
@@ -46,12 +48,17 @@ def run_in_lockstep(
     trace = Trace(X, y, y.astype(bool), Warmth())
     for number in range(n_evals):
         suggestion = suggest(domain, trace.batch(), number, spec, trace.warmth, reference)
-        values, succeeded = evaluate(suggestion.x)
+        values, succeeded, *known = evaluate(suggestion.x)
+        kinds = None
+        if known:
+            before = np.zeros((n_runs, 0), int) if trace.kinds is None else trace.kinds
+            kinds = np.concatenate([before, np.where(succeeded, -1, known[0])[:, None]], axis=1)
         trace = Trace(
             np.concatenate([trace.X, suggestion.x[:, None]], axis=1),
             np.concatenate([trace.y, np.where(succeeded, values, np.nan)[:, None]], axis=1),
             np.concatenate([trace.ok, succeeded[:, None]], axis=1),
             suggestion.warmth,
+            kinds,
         )
     return trace
 

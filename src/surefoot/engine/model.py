@@ -68,9 +68,10 @@ def fit_model(batch: Batch, spec: ModelSpec, warmth: Warmth, generators: Generat
     success, failure_state = None, None
     if spec.failures is not None and bool(failed.any()):
         last = warmth.failures if warmth.failures_by == spec.failures.name else None
-        state = on_device(last, (R, p_failures), reference)
+        by_kind = batch.kinds is not None and spec.failures.tells_kinds  # unequal numbers of maps: judged run by run
+        state = last if by_kind else on_device(last, (R, p_failures), reference)
         draws = uniforms[:, 1, :, :p_drawn]
-        labels = Labels(batch.X, failed, batch.seen)
+        labels = Labels(batch.X, failed, batch.seen, batch.kinds)
         success, failure_state = fit_success(labels, spec.failures, state, draws, spec.min_success)
     noisy, f_best = _incumbent(objective, found)
     return Model(

@@ -20,10 +20,11 @@ from surefoot.acquisition.target import Target
 from surefoot.backend import Array, engine, like, namespace, on_cuda
 from surefoot.engine import candidates
 from surefoot.engine.batch import HOST, Batch
-from surefoot.engine.choose import choose, explore, or_new
+from surefoot.engine.choose import choose, or_new
 from surefoot.engine.domain import Domain
 from surefoot.engine.model import Model, fit_model
 from surefoot.engine.searches import Hunt
+from surefoot.engine.seek import likely_point, seek
 from surefoot.engine.spec import ModelSpec
 from surefoot.engine.warmth import Warmth, together
 from surefoot.gp.hyperparameters import FitState, has_grown
@@ -53,9 +54,13 @@ def suggest(
     """The next point of every run; `number` counts all points asked for before."""
     R = len(batch.run_ids)
     if number < spec.n_init:
-        x = np.stack([initial_design(domain, spec, run)[number] for run in batch.run_ids])
-        new = [or_new(domain, batch, r, x[r], spec, number) for r in range(R)]
-        return Suggestion(np.stack(new), warmth, ("design",) * R)
+        new, status = [], []
+        for r, run in enumerate(batch.run_ids):
+            likely = likely_point(domain, batch, r, number, spec, reference)
+            x = initial_design(domain, spec, run)[number] if likely is None else likely
+            new.append(or_new(domain, batch, r, x, spec, number))
+            status.append("design" if likely is None else "random")
+        return Suggestion(np.stack(new), warmth, tuple(status))
     with engine(batch.X.shape[1]):
         groups = _alike(batch, warmth, reference)
         if len(groups) == 1:
@@ -84,7 +89,7 @@ def _age(state: FitState | None, R: int, n: int) -> np.ndarray:
     if state is None or len(state.theta) != R:
         return np.zeros(R, int)
     cold = [has_grown(n, n_cold) for n_cold in state.n_cold]
-    return np.where(np.isnan(state.theta).any(axis=1), 0, np.where(cold, 1, 2))
+    return np.where(np.isnan(state.theta).all(axis=1), 0, np.where(cold, 1, 2))
 
 
 def _suggest(
@@ -99,8 +104,8 @@ def _suggest(
     for rows, policy in parts:
         if policy.prepare is None:  # before the fit, which draws too
             x[rows] = _random(domain, batch.part(rows), spec, generators[rows], number)
-        elif not bool(batch.ok.any()):  # everything failed so far: look for a first success far from them
-            x[rows] = [explore(domain, batch, r, spec, generators[r]) for r in range(rows.start, rows.stop)]
+        elif not bool(batch.ok.any()):  # everything failed so far
+            x[rows] = seek(domain, batch.part(rows), number, spec, generators[rows], reference)
     if not needs_model or not bool(batch.ok.any()):
         return Suggestion(x, warmth, tuple(status))
     model = fit_model(batch, spec, warmth, generators, reference)

@@ -168,9 +168,7 @@ def find_sites(K: Array, data: Data, start: Array | None, tol: float) -> Sites:
     best = xp.full((R, S), xp.inf, **kwargs)
     age = xp.zeros((R, S), dtype=xp.int64, device=h.device)
     state = (sites, sites, sites, history, history, best, age)
-    (sites, *_), (L_inv, a, mu, log_z, residual) = settle(
-        functools.partial(_step, tol=tol), state, (K, h), MAX_ITER
-    )
+    (sites, *_), (L_inv, a, mu, log_z, residual) = settle(functools.partial(_step, tol=tol), state, (K, h), MAX_ITER)
     return Sites(sites[:, :, 0], sites[:, :, 1], a, mu, L_inv, log_z, residual)
 
 

@@ -28,7 +28,7 @@ from surefoot.failures.iterations import Recall
 from surefoot.failures.parts import NU, Expert, Parts, covariance
 from surefoot.gp.hyperparameters import Effort, Fit, FitState, Screened, fit, is_cold, screen_in_box
 from surefoot.gp.likelihood import Data, make_data
-from surefoot.numerics.designs import kronecker
+from surefoot.gp.probability import log_mean, mean_slopes
 from surefoot.numerics.normal import log_pi
 
 PRIOR = {"trend": 0.25, "sparse": 0.03, "rough": 0.70, "random": 0.01, "rate": 0.01}
@@ -185,12 +185,7 @@ class Mixture:
     @property
     def rates(self) -> Array:
         """(R, d) root mean square slope of P along each input, over the cube."""
-        xp = namespace(self.log_rate)
-        R, _, d = self.experts[0].X.shape
-        lattice = like(kronecker(128, d, np.random.default_rng(0)), self.log_rate)
-        log_p, gradient = self.log_p_and_gradient(xp.stack([lattice] * R))
-        slope = xp.exp(log_p)[..., None] * gradient
-        return xp.sqrt(xp.mean(slope * slope, axis=1))
+        return mean_slopes(self, self.experts[0].X[:, 0])
 
     def log_p(self, x: Array) -> Array:
         """log P at x."""
@@ -198,7 +193,7 @@ class Mixture:
         for e, expert in self._counting():
             mu, var = expert.moments(x)
             terms.append(self.log_weights[:, e : e + 1] + log_pi(-mu / namespace(x).sqrt(1.0 + var))[0])
-        return _log_sum(terms)
+        return log_mean(terms)
 
     def log_p_and_gradient(self, x: Array) -> tuple[Array, Array]:
         """log P at x and its gradient."""
@@ -212,7 +207,7 @@ class Mixture:
             terms.append(self.log_weights[:, e : e + 1] + value)
             d_u = -scale[..., None] * d_mu - (0.5 * u * scale * scale)[..., None] * d_var
             slopes.append(slope[..., None] * d_u)
-        total = _log_sum(terms)
+        total = log_mean(terms)
         gradient = xp.zeros_like(x)
         for term, slope in zip(terms[1:], slopes, strict=True):
             gradient = gradient + xp.exp(term - total)[..., None] * slope
@@ -236,7 +231,7 @@ class Mixture:
         rate = xp.log(clip(others, 1.0, None) / (n_ok + n_failed + 1.0)[:, None])
         terms = [self.log_weights[:, -1:] - rate]
         terms += [self.log_weights[:, e : e + 1] - expert.left_out for e, expert in self._counting()]
-        own = clip(-_log_sum(terms), None, -1e-12)
+        own = clip(-log_mean(terms), None, -1e-12)
         flipped = xp.log(-xp.expm1(own))
         return xp.where(self.h < 0.0, own, xp.where(self.h > 0.0, flipped, self.log_p(self.experts[0].X)))
 
@@ -251,16 +246,9 @@ class Mixture:
         return [(e, expert) for e, expert in enumerate(self.experts) if counts[e]]
 
 
-def _log_sum(terms: Sequence[Array]) -> Array:
-    xp = namespace(terms[0])
-    most = terms[0]
-    for term in terms[1:]:
-        most = xp.maximum(most, term)
-    most = xp.where(xp.isfinite(most), most, 0.0)
-    total = xp.exp(terms[0] - most)
-    for term in terms[1:]:
-        total = total + xp.exp(term - most)
-    return xp.log(total) + most
+def n_hyperparameters(d: int) -> int:
+    """Of both families."""
+    return len(FAMILIES) * (d + 3)
 
 
 def is_due(n: int, state: FitState | None) -> bool:

@@ -42,6 +42,7 @@ class FailureModel:
     keeps: Callable[[int], int] = _at_most  # to how many of n > MAX_LABELS labels it is fitted; thinning.py says which
     n_hyperparameters: Callable[[int], int] = _scales_and_another  # of d inputs
     draws: bool = True  # whether a cold search wants random starts
+    tells_kinds: bool = False  # whether each kind of reason may get a map: its probabilities are `Scored`
     begins_with_scales: bool = True  # whether the first d of them are logarithms of length scales
 
 
@@ -63,7 +64,9 @@ FAILURE_MODELS = {
         FailureModel("label-regression", _BY_REGRESSION, _all_but_a_fifth),
         FailureModel("laplace", latent(laplace.failure_model, probit)),
         FailureModel("ep", latent(expectation_propagation.failure_model, probit)),
-        FailureModel("experts", experts.failure_model, n_hyperparameters=lambda d: 2 * (d + 3), draws=False),
+        FailureModel(
+            "experts", experts.failure_model, n_hyperparameters=experts.n_hyperparameters, draws=False, tells_kinds=True
+        ),
     )
 }
 NO_MODEL = ("impute", "ignore")  # baselines: the worst value seen in place of the missing one; nothing at all

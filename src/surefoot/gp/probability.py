@@ -7,12 +7,15 @@ Shapes    x (R, m, d), log P (R, m), gradients (R, m, d).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol, Self
 
-from surefoot.backend import Array
+import numpy as np
+
+from surefoot.backend import Array, like, namespace
 from surefoot.gp.surrogate import Surrogate
+from surefoot.numerics.designs import kronecker
 
 Link = Callable[[Array, Array], tuple[Array, Array, Array]]
 """mu, sd -> a value and its partials in them."""
@@ -33,6 +36,13 @@ class Probability(Protocol):
 
     def select(self, runs: Array | slice | None) -> Self:
         """Those of some runs only (None: all)."""
+
+
+class Scored(Probability, Protocol):
+    """One that can say what it would have thought of its labels, had it not seen them."""
+
+    def left_out(self) -> Array:
+        """(R, n) log P at every point of the labels, from all labels but that point's own."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +68,29 @@ class Latent:
     def select(self, runs: Array | slice | None) -> Latent:
         """Those of some runs only (None: all)."""
         return replace(self, surrogate=self.surrogate.select(runs))
+
+
+def log_mean(terms: Sequence[Array]) -> Array:
+    """log sum_i exp(terms_i); a term of -inf adds an exact zero."""
+    xp = namespace(terms[0])
+    most = terms[0]
+    for term in terms[1:]:
+        most = xp.maximum(most, term)
+    most = xp.where(xp.isfinite(most), most, 0.0)
+    total = xp.exp(terms[0] - most)
+    for term in terms[1:]:
+        total = total + xp.exp(term - most)
+    return xp.log(total) + most
+
+
+def mean_slopes(probability: Probability, like_rows: Array) -> Array:
+    """(R, d) root mean square slope of P along each input, over the cube; like_rows (R, d): any array of that kind."""
+    xp = namespace(like_rows)
+    R, d = like_rows.shape
+    lattice = like(kronecker(128, d, np.random.default_rng(0)), like_rows)
+    log_p, gradient = probability.log_p_and_gradient(xp.stack([lattice] * R))
+    slope = xp.exp(log_p)[..., None] * gradient
+    return xp.sqrt(xp.mean(slope * slope, axis=1))
 
 
 def chain(score: Link, surrogate: Surrogate, x: Array) -> tuple[Array, Array]:
