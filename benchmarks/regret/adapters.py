@@ -1,13 +1,14 @@
 """Libraries that are quick enough to run everywhere: surefoot, egobox, Optuna's TPE (and its GP), random search.
 
 An adapter (objective, design, n, seed) evaluates the design and n - len(design) points of its own choice, and
-returns the point that the library recommends; None: it recommends none, and the best observed one counts.
+returns the point that the library recommends; None: it recommends none, and the best observed one counts. Those that
+are not here are shared with the study of failures (surefoot.paper.studies.failures.peers).
 """
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -15,16 +16,9 @@ import numpy as np
 
 from benchmarks.regret.suites import Objective
 from surefoot.errors import UnknownNameError
+from surefoot.paper.studies.failures import peers
 
-Adapter = Callable[[Objective, np.ndarray, int, int], Any]
-
-
-def random(f: Objective, design: np.ndarray, n: int, seed: int) -> None:
-    """Uniform points."""
-    rng = np.random.default_rng((seed, 2))
-    low, high = np.asarray(f.bounds).T
-    for x in [*design, *(low + rng.random((n - len(design), f.d)) * (high - low))]:
-        f(x)
+Adapter = peers.Peer
 
 
 def find_constant(path: str) -> tuple[Any, str, Any]:
@@ -67,38 +61,7 @@ def surefoot(f: Objective, design: np.ndarray, n: int, seed: int, **settings: An
 
 def egobox(f: Objective, design: np.ndarray, n: int, seed: int) -> Any:
     """`Egor.minimize` with its defaults. Told to model viability where evaluations may fail."""
-    import egobox as egx
-
-    def values(X: np.ndarray) -> np.ndarray:
-        return np.asarray([[f(x)] for x in X])
-
-    viability = {"failsafe_strategy": egx.FailsafeStrategy.VIABILITY} if f.task.may_fail else {}
-    bounds = [[float(low), float(high)] for low, high in f.bounds]
-    optimizer = egx.Egor(bounds, x_doe=np.asarray(design), seed=seed, **viability)
-    return optimizer.minimize(values, max_iters=n - len(design)).result.x_opt
+    return peers.egobox(f, design, n, seed, may_fail=f.task.may_fail)
 
 
-def _optuna(sampler: Callable[[Any, int], Any]) -> Adapter:
-    def adapter(f: Objective, design: np.ndarray, n: int, seed: int) -> Any:
-        """Ask and tell; the design is enqueued. A failed evaluation is told as FAIL, which the sampler ignores."""
-        import optuna
-
-        optuna.logging.set_verbosity(optuna.logging.ERROR)
-        space = {f"x{i}": optuna.distributions.FloatDistribution(*b) for i, b in enumerate(f.bounds)}
-        study = optuna.create_study(sampler=sampler(optuna.samplers, seed))
-        for x in design:
-            study.enqueue_trial({name: float(v) for name, v in zip(space, x, strict=True)})
-        for _ in range(n):
-            trial = study.ask(space)
-            y = f([trial.params[name] for name in space])
-            if np.isfinite(y):
-                study.tell(trial, y)
-            else:
-                study.tell(trial, state=optuna.trial.TrialState.FAIL)
-        return [study.best_params[name] for name in space]
-
-    return adapter
-
-
-optuna_tpe = _optuna(lambda samplers, seed: samplers.TPESampler(seed=seed))
-optuna_gp = _optuna(lambda samplers, seed: samplers.GPSampler(seed=seed))
+optuna_gp = peers.optuna(lambda samplers, seed: samplers.GPSampler(seed=seed))

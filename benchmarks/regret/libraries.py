@@ -13,6 +13,7 @@ from typing import Any
 from benchmarks.regret import adapters, slow_adapters
 from surefoot.errors import InvalidInputError, UnknownNameError
 from surefoot.optimize.settings import Settings
+from surefoot.paper.studies.failures import peers
 
 OURS = "surefoot"
 
@@ -30,12 +31,12 @@ class Library:
 LIBRARIES = {
     OURS: Library(adapters.surefoot, ("surefoot",), "surefoot"),
     "egobox": Library(adapters.egobox, ("egobox",), "egobox"),
-    "optuna-tpe": Library(adapters.optuna_tpe, ("optuna",), "optuna"),
-    "random": Library(adapters.random, ()),
+    "optuna-tpe": Library(peers.tpe, ("optuna",), "optuna"),
+    "random": Library(peers.random, ()),
     "optuna-gp": Library(adapters.optuna_gp, ("optuna", "torch"), "optuna", slow=True),
     "botorch": Library(slow_adapters.botorch, ("botorch",), "botorch", slow=True),
     "bayes_opt": Library(slow_adapters.bayes_opt, ("bayes_opt",), "bayesian-optimization", slow=True),
-    "smac": Library(slow_adapters.smac, ("smac",), "smac", slow=True),
+    "smac": Library(peers.smac, ("smac",), "smac", slow=True),
     "hebo": Library(slow_adapters.hebo, ("hebo",), "HEBO", slow=True),
 }
 

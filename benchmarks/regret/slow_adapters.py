@@ -1,22 +1,16 @@
-"""Libraries that take minutes a run: BoTorch, bayesian-optimization, SMAC and HEBO; see adapters.py.
+"""Libraries that take minutes a run: BoTorch, bayesian-optimization and HEBO; see adapters.py.
 
 BoTorch and bayesian-optimization take no failed evaluation: the worst value seen so far is told instead.
 """
 
 from __future__ import annotations
 
-import tempfile
 from typing import Any
 
 import numpy as np
 
 from benchmarks.regret.suites import Objective
-
-
-def impute(y: list[float]) -> np.ndarray:
-    """The values, those that failed replaced by the worst of the others."""
-    values = np.asarray(y)
-    return np.where(np.isfinite(values), values, np.nanmax(values))
+from surefoot.paper.studies.failures.peers import impute
 
 
 def botorch(f: Objective, design: np.ndarray, n: int, seed: int) -> Any:
@@ -69,32 +63,6 @@ def bayes_opt(f: Objective, design: np.ndarray, n: int, seed: int) -> Any:
         point = optimizer.suggest()
         f([point[name] for name in names])
         optimizer.register(point, -float(impute(f.y)[-1]))
-
-
-def smac(f: Objective, design: np.ndarray, n: int, seed: int) -> Any:
-    """BlackBoxFacade, SMAC's for few continuous inputs, by ask and tell. A failure is told as CRASHED."""
-    from ConfigSpace import Configuration, ConfigurationSpace
-    from smac import BlackBoxFacade, Scenario
-    from smac.runhistory import StatusType, TrialValue
-
-    names = [f"x{i:02d}" for i in range(f.d)]
-    space = ConfigurationSpace(space=dict(zip(names, f.bounds, strict=True)), seed=seed)
-    points = [Configuration(space, values=dict(zip(names, map(float, x), strict=True))) for x in design]
-    with tempfile.TemporaryDirectory() as folder:
-        # Not deterministic, it would evaluate points of the design again before it has seen all of them.
-        scenario = Scenario(space, deterministic=True, n_trials=n, seed=seed, output_directory=folder)
-        start = BlackBoxFacade.get_initial_design(scenario, n_configs=0, additional_configs=points)
-        optimizer = BlackBoxFacade(
-            scenario, lambda config, seed=0: 0.0, initial_design=start, overwrite=True, logging_level=False
-        )
-        for _ in range(n):
-            trial = optimizer.ask()
-            y = f([trial.config[name] for name in names])
-            status = StatusType.SUCCESS if np.isfinite(y) else StatusType.CRASHED
-            cost = float(impute(f.y)[-1]) if np.isfinite(f.y).any() else 0.0  # of no success yet nothing is known
-            optimizer.tell(trial, TrialValue(cost=cost, status=status))
-        best = optimizer.intensifier.get_incumbent()
-        return None if best is None else [best[name] for name in names]
 
 
 def hebo(f: Objective, design: np.ndarray, n: int, seed: int) -> Any:

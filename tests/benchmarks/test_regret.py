@@ -13,12 +13,12 @@ import pytest
 
 from benchmarks.regret import __main__ as command
 from benchmarks.regret import adapters, libraries, runner
-from benchmarks.regret.adapters import random
 from benchmarks.regret.figures import TARGETS, reached
 from benchmarks.regret.scores import against_best, paired_tests, ranks, worse_than_best
 from benchmarks.regret.suites import BBOB_GROUPS, SUITES, Objective, bbob_function, bbob_group, make_task
 from surefoot import problems
 from surefoot.errors import InvalidInputError, UnknownNameError
+from surefoot.paper.studies.failures.peers import random
 
 ROOT = Path(__file__).parents[2]
 TINY = ["--suite", "paper", "--problem", "BRA", "--problem", "CSF", "--n", "24"]

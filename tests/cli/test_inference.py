@@ -102,6 +102,18 @@ def test_the_studies_are_listed():
     assert "coverage" in done.stdout
 
 
+def test_a_tiny_study_of_failures_writes_tables_and_figures_and_can_repeat_them_without_runs(tmp_path):
+    options = ["--problem", "Gramacy", "--problem", "BRA discs", "--policy", "EI", "--strategy", "ignore", "--strategy",
+               "random", "--seeds", 2, "--n", 24, "--workers", 1, "--out", tmp_path]  # fmt: skip
+    done = run("study", "failures", *options)
+    assert "| Gramacy |" in done.output
+    assert "| BRA discs | EI |" in done.output
+    for name in ("table.md", "comparison.png", "limits.md", "limits.csv", "limits.png"):
+        (tmp_path / name).unlink()
+    assert run("study", "failures", *options, "--only-tables").output.count("figure:") == 2
+    assert (tmp_path / "limits.md").exists()
+
+
 def test_a_tiny_study_writes_tables_and_figures(tmp_path):
     done = run(
         "study", "pulmonary", "--out", tmp_path, "--method", "ScaledEI", "--method", "random", "--seeds", 2, "--n", 3,

@@ -68,44 +68,49 @@ def failures(
     out: Path = typer.Option(
         Path("results/failures"), metavar="FOLDER", help="Folder of tables, figures and raw runs."
     ),
+    groups: list[str] = typer.Option(
+        [], "--problems", metavar="GROUP", help="paper: the nine of the paper's functions; limits: the others."
+    ),
     problems: list[str] = typer.Option(
         [], "--problem", metavar="NAME", help="A problem with hidden constraints; default: all."
     ),
     strategies: list[str] = typer.Option(
-        [], "--strategy", metavar="NAME", help="A way to treat failures; default: all five."
+        [], "--strategy", metavar="NAME", help="A way to treat failures, or another optimizer; default: all of ours."
     ),
-    policies: list[str] = typer.Option([], "--policy", metavar="NAME", help="A policy; default: ScaledEI, PI and EI."),
+    policies: list[str] = typer.Option(
+        [], "--policy", metavar="NAME", help="A policy for the paper's problems; default: ScaledEI, PI and EI."
+    ),
     seeds: int = typer.Option(20, min=2, metavar="N", help="Runs of each combination, from different designs."),
-    n: int = typer.Option(100, "--n", min=10, metavar="N", help="Evaluations of each run, the design included."),
+    n: int | None = typer.Option(
+        None, "--n", min=10, metavar="N", help="Evaluations of each run; default: 100, and 200 on problems with limits."
+    ),
     workers: Workers = N_CORES,
+    only_tables: bool = typer.Option(False, "--only-tables", help="Run nothing: tables of the runs that are there."),
 ) -> None:
     """Does learning from failed evaluations pay?
 
-    Five strategies on problems with hidden constraints; half an hour. Writes table.md, table.csv, comparison.png and
-    reliability.png, and keeps every run under raw/.
+    Seven strategies on problems with hidden constraints; hours. Writes table.md, comparison.png and reliability.png
+    for the paper's problems, limits.md and limits.png for the others, and keeps every run under raw/. Other optimizers
+    (random, tpe, cmaes, egobox, egobox-efi, smac; the extra peers) run on problems with limits if they are named.
 
-    Example: surefoot study failures --seeds 2 --out quick-look
+    Example: surefoot study failures --problem spring --strategy default --strategy tpe --seeds 2 --out quick-look
     """
     from surefoot.acquisition.registry import check_policy
-    from surefoot.errors import UnknownNameError
     from surefoot.optimize.plots import pyplot
-    from surefoot.paper.studies.failures import study
-    from surefoot.paper.studies.failures.figures import draw
+    from surefoot.paper.studies.failures import report, study
+    from surefoot.paper.studies.failures.strategies import check_strategies
 
     console = Console()
     pyplot()  # if it is missing: complain now, not after the runs
-    for strategy in strategies:
-        if strategy not in study.STRATEGIES:
-            known = ", ".join(study.STRATEGIES)
-            raise UnknownNameError(f"expected a strategy among {known}; got {strategy!r}; try label-regression")
-    chosen = [check_policy(policy) for policy in policies] or study.POLICIES
-    todo = list(study.cases(problems, strategies or study.STRATEGIES, chosen, seeds, n))
+    chosen = report.problems_of(groups, problems)
+    check_strategies(strategies)
+    named = [check_policy(policy) for policy in policies] or study.POLICIES
+    todo = list(study.cases(chosen, strategies or study.STRATEGIES, named, seeds, n))
     raw = out / "raw"
-    _follow(study.run_study(todo, raw, workers), len(todo), "combinations", console)
-    rows = study.summarize(todo, raw)
-    console.print(study.write_tables(rows, out))
-    for path in draw(todo, rows, raw, out):
-        console.print(f"figure: {path}")
+    if not only_tables:
+        _follow(study.run_study(todo, raw, workers), len(todo), "combinations", console)
+    for text in report.write(todo, raw, out):
+        console.print(text, markup=False, highlight=False, soft_wrap=True)
 
 
 @app.command()

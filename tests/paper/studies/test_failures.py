@@ -9,11 +9,11 @@ from surefoot.errors import UnknownNameError
 from surefoot.optimize.settings import Settings
 from surefoot.optimize.space import Space
 from surefoot.paper.statistics import holm, log10_regret, wilcoxon
-from surefoot.paper.studies.failures import study
-from surefoot.paper.studies.failures.constrained import catalogue, get_constrained
+from surefoot.paper.studies.failures import paper_tables, report, study
+from surefoot.paper.studies.failures.constrained import PAPER, get_constrained, groups
 from surefoot.paper.studies.failures.figures import draw
 
-each_problem = pytest.mark.parametrize("problem", catalogue().values(), ids=catalogue().keys())
+each_problem = pytest.mark.parametrize("problem", [get_constrained(n) for n in groups()[PAPER]], ids=groups()[PAPER])
 
 
 @each_problem
@@ -29,9 +29,9 @@ def test_a_part_of_the_box_fails(problem):
 
 
 def test_the_named_shares_are_the_measured_ones():
-    for name, problem in catalogue().items():
+    for name in groups()[PAPER]:
         if name.endswith("%"):
-            assert problem.share() == pytest.approx(int(name.split()[-2]) / 100, abs=0.01)
+            assert get_constrained(name).share() == pytest.approx(int(name.split()[-2]) / 100, abs=0.01)
 
 
 def test_the_hidden_optimum_is_hidden():
@@ -85,22 +85,30 @@ def test_an_unfinished_combination_leaves_no_file_under_its_name(done):
 
 def test_the_tables_have_a_cell_for_each_combination(done):
     todo, folder = done
-    text = study.write_tables(study.summarize(todo, folder), folder)
+    text = paper_tables.write_tables(paper_tables.summarize(todo, folder), folder)
     assert text.count("/") >= 2
     assert "HM3 half-space 50 %" in (folder / "table.csv").read_text()
 
 
 def test_the_figures_are_drawn(done, tmp_path):
     todo, folder = done
-    paths = draw(todo, study.summarize(todo, folder), folder, tmp_path)
+    paths = draw(todo, paper_tables.summarize(todo, folder), folder, tmp_path)
     assert [p.name for p in paths] == ["comparison.png", "reliability.png"]
     assert all(p.stat().st_size > 10_000 for p in paths)
 
 
 def test_reliability_counts_every_held_out_point(done):
     todo, folder = done
-    _, _, counts = study.reliability(todo, folder, "label-regression")
+    _, _, counts = paper_tables.reliability(todo, folder, "label-regression")
     assert counts.sum() == 3 * study.N_HELD_OUT
+
+
+def test_the_problems_of_a_group_are_taken_by_its_name_and_an_unknown_one_is_named():
+    assert report.problems_of([PAPER], []) == list(groups()[PAPER])
+    assert report.problems_of([], ["spring"]) == ["spring"]
+    assert len(report.problems_of([], [])) == sum(map(len, groups().values()))
+    with pytest.raises(UnknownNameError, match=r"expected a group among paper, limits; got 'papers'; try"):
+        report.problems_of(["papers"], [])
 
 
 def test_holm_corrects_as_by_hand():

@@ -10,14 +10,15 @@ import numpy as np
 from surefoot.failures.registry import FAILURE_MODELS
 from surefoot.optimize.plots import pyplot
 from surefoot.paper.figures import save_figure
-from surefoot.paper.studies.failures.study import Case, Row, reliability
+from surefoot.paper.studies.failures.paper_tables import Row, reliability
+from surefoot.paper.studies.failures.study import Case
 
 
 def draw(todo: Sequence[Case], rows: Sequence[Row], raw: Path, out: Path) -> list[Path]:
     """Write the figures and return their paths."""
     paths = [out / "comparison.png"]
     _comparison(rows, paths[0])
-    models = [s for s in dict.fromkeys(case.strategy for case in todo) if s in FAILURE_MODELS]
+    models = [s for s in dict.fromkeys(case.strategy for case in todo) if s == "default" or s in FAILURE_MODELS]
     if models:
         paths.append(out / "reliability.png")
         _reliability(todo, models, raw, paths[1])

@@ -1,13 +1,14 @@
 """`surefoot study failures`: does learning from failed evaluations pay?
 
 Problems with hidden constraints x ways to treat failures x policies x seeds, all from the same designs. A combination
-is one batch of the engine and one file; a killed study goes on where it was.
+of surefoot's is one batch of the engine and one file; of another optimizer each run is. A killed study goes on where it
+was. The paper's problems have the paper's model of the objective, the others what a user gets.
 """
 
 from __future__ import annotations
 
-import csv
 import re
+import time
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,186 +17,141 @@ from typing import Any
 import numpy as np
 
 from surefoot.backend import to_host
-from surefoot.engine.lockstep import final_model, run_in_lockstep
+from surefoot.engine.lockstep import Trace, final_model, run_in_lockstep
 from surefoot.engine.searches import PAPER_MODEL
+from surefoot.engine.suggest import initial_design
 from surefoot.optimize.settings import Settings, default_n_init
 from surefoot.optimize.space import Space
 from surefoot.paper.resumable import run_cases, save_whole
-from surefoot.paper.statistics import holm, log10_regret, wilcoxon
-from surefoot.paper.studies.failures.constrained import catalogue, get_constrained
+from surefoot.paper.solvers.counter import Stopped
+from surefoot.paper.studies.failures.constrained import LIMITS, PAPER, get_constrained, group_of
+from surefoot.paper.studies.failures.record import Constrained
+from surefoot.paper.studies.failures.strategies import OTHERS, OURS
 
-# "product": label regression with the paper's weight, policy times P; the models otherwise avoid P < 1/2 as well.
-STRATEGIES = ("label-regression", "product", "laplace", "ep", "impute", "ignore")
-POLICIES = ("ScaledEI", "PI", "EI")
+N_EVALS = {PAPER: 100, LIMITS: 200}
+POLICIES = ("ScaledEI", "PI", "EI")  # on the paper's problems
+STRATEGIES = ("default", "label-regression", "product", "laplace", "ep", "impute", "ignore")
 N_HELD_OUT = 400  # points at which P(success) is compared with the truth
 
 
 @dataclass(frozen=True)
 class Case:
-    """One combination; its runs are one batch."""
+    """What one file holds: all seeds of a strategy of surefoot, one of another optimizer."""
 
     problem: str
     strategy: str
-    policy: str
+    policy: str  # "": the library's default
     n_seeds: int
     n_evals: int
+    seed: int = 0  # the first
 
     @property
     def file_name(self) -> str:
         """A name that says what is in it."""
-        words = f"{self.problem} {self.strategy} {self.policy} {self.n_seeds}x{self.n_evals}"
+        runs = f"seed {self.seed} of" if self.strategy in OTHERS else f"{self.n_seeds}x"
+        words = f"{self.problem} {self.strategy} {self.policy} {runs}{self.n_evals}"
         return re.sub(r"[^A-Za-z0-9]+", "-", words).strip("-") + ".npz"
 
 
 def cases(
-    problems: Sequence[str], strategies: Sequence[str], policies: Sequence[str], n_seeds: int, n_evals: int
+    problems: Sequence[str], strategies: Sequence[str], policies: Sequence[str], n_seeds: int, n: int | None = None
 ) -> Iterator[Case]:
-    """All combinations."""
-    for problem in problems or tuple(catalogue()):
-        get_constrained(problem)
-        for policy in policies:
+    """All combinations; policies are those of the paper's problems, where no other optimizer runs."""
+    for problem in problems:
+        of_paper = group_of(problem) == PAPER
+        n_evals = n or N_EVALS[group_of(problem)]
+        for policy in policies if of_paper else ("",):
             for strategy in strategies:
-                yield Case(problem, strategy, policy, n_seeds, n_evals)
+                if strategy in OURS:
+                    yield Case(problem, strategy, policy, n_seeds, n_evals)
+                elif not of_paper:
+                    for seed in range(n_seeds):
+                        yield Case(problem, strategy, policy, 1, n_evals, seed)
 
 
-def settings_of(strategy: str) -> dict[str, Any]:
-    """The settings that a strategy's name stands for."""
-    if strategy == "product":
-        return {"failures": "label-regression", "min_success": 0.0}
-    return {"failures": strategy}
+def settings_of(case: Case) -> Settings:
+    """The settings that a case stands for; of another optimizer: those from which its design comes."""
+    n_init = default_n_init(get_constrained(case.problem).base.d)
+    own: dict[str, Any] = {"policy": case.policy, **PAPER_MODEL} if group_of(case.problem) == PAPER else {}
+    return Settings.of(seed=0, n_init=n_init, **own, **OURS.get(case.strategy, {}))
 
 
 def run_case(case: Case, folder: Path) -> Path:
     """Run one combination and write its file, whole or not at all."""
     path = folder / case.file_name
-    if path.exists():
-        return path
-    problem = get_constrained(case.problem)
-    d = problem.base.d
-    settings = Settings.of(
-        seed=0, n_init=default_n_init(d), policy=case.policy, **PAPER_MODEL, **settings_of(case.strategy)
-    )
+    if not path.exists():
+        begin = time.process_time()
+        found = _run_other(case) if case.strategy in OTHERS else _run_ours(case)
+        problem = get_constrained(case.problem)
+        cause = problem.cause(_in_box(problem, found["X"])).astype(np.int8)
+        about = {"problem": case.problem, "strategy": case.strategy, "policy": case.policy, "seed": case.seed}
+        n_init, seconds = settings_of(case).n_init, time.process_time() - begin
+        save_whole(path, **found, **about, cause=cause, n_init=n_init, seconds=seconds)
+    return path
 
+
+def _in_box(problem: Constrained, units: np.ndarray) -> np.ndarray:
     low, high = np.asarray(problem.base.lower), np.asarray(problem.base.upper)
+    return np.asarray(low + units * (high - low))
+
+
+def _run_ours(case: Case) -> dict[str, Any]:
+    """All seeds, in lock-step."""
+    problem, spec = get_constrained(case.problem), settings_of(case).spec
 
     def evaluate(units: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        x = low + units * (high - low)
-        return np.asarray(problem.base(x)), ~problem.fails(x)
+        x = _in_box(problem, units)
+        cause = problem.cause(x)
+        return np.asarray(problem.base(x)), cause < 0
 
-    trace = run_in_lockstep(Space.of(problem.base.bounds), evaluate, settings.spec, case.n_seeds, case.n_evals)
-    units = np.random.default_rng(7).random((N_HELD_OUT, d))
-    truth = ~problem.fails(low + units * (high - low))
+    trace = run_in_lockstep(Space.of(problem.base.bounds), evaluate, spec, case.n_seeds, case.n_evals)
+    found = {"X": trace.X, "y": trace.y, "ok": trace.ok}
+    return found | _held_out(case, problem, trace) if group_of(case.problem) == PAPER else found
+
+
+def _held_out(case: Case, problem: Constrained, trace: Trace) -> dict[str, np.ndarray]:
+    """P(success) of the last models at fresh points, and the truth there."""
+    units = np.random.default_rng(7).random((N_HELD_OUT, problem.base.d))
     probability = np.ones((case.n_seeds, N_HELD_OUT))
     for run in range(case.n_seeds):
-        success = final_model(trace, settings.spec, run).success
+        success = final_model(trace, settings_of(case).spec, run).success
         if success is not None:
             probability[run] = to_host(success.probability(units[None]))[0]
-    save_whole(path, X=trace.X, y=trace.y, ok=trace.ok, n_init=settings.n_init, probability=probability, truth=truth)
-    return path
+    return {"probability": probability, "truth": ~problem.fails(_in_box(problem, units))}
+
+
+class Recorder:
+    """A problem as another optimizer sees it: one point in, its value out, NaN where it fails. All is recorded."""
+
+    def __init__(self, problem: Constrained, n: int) -> None:
+        self.problem, self.n = problem, n
+        self.bounds, self.d = problem.base.bounds, problem.base.d
+        self.X: list[np.ndarray] = []
+        self.y: list[float] = []
+
+    def __call__(self, x: Any) -> float:
+        """Evaluate one point."""
+        if len(self.y) == self.n:
+            raise Stopped
+        low, high = np.asarray(self.bounds).T
+        point = np.clip(np.asarray(x, dtype=float).reshape(self.d), low, high)
+        self.X.append((point - low) / (high - low))
+        # Of the point that is recorded, in the unit cube: rounding moves it by a bit.
+        point = _in_box(self.problem, self.X[-1])
+        self.y.append(np.nan if bool(self.problem.fails(point)) else float(self.problem.base(point)))
+        return self.y[-1]
+
+
+def _run_other(case: Case) -> dict[str, Any]:
+    """One seed."""
+    problem, other = get_constrained(case.problem), OTHERS[case.strategy]
+    design = initial_design(Space.of(problem.base.bounds), settings_of(case).spec, case.seed)
+    recorder = Recorder(problem, case.n_evals)
+    other.run(recorder, _in_box(problem, design), case.n_evals, case.seed)
+    y = np.asarray(recorder.y)[None]
+    return {"X": np.asarray(recorder.X)[None], "y": y, "ok": np.isfinite(y), "library": other.library}
 
 
 def run_study(todo: Sequence[Case], folder: Path, n_workers: int) -> Generator[Case]:
     """Run what is not done yet; yields each case when its file is there."""
     return run_cases(run_case, todo, folder, n_workers)
-
-
-@dataclass(frozen=True)
-class Row:
-    """One combination, summed up over its seeds."""
-
-    problem: str
-    policy: str
-    strategy: str
-    regret: np.ndarray  # (seeds,) log10 distance to the least feasible value
-    wasted: np.ndarray  # (seeds,) failed evaluations after the design
-    p_regret: float  # against `ignore`, Wilcoxon signed rank, corrected after Holm over the whole study
-    p_wasted: float
-
-
-def summarize(todo: Sequence[Case], folder: Path) -> list[Row]:
-    """Read the files and compare every strategy with `ignore`, seed by seed."""
-    found: dict[tuple[str, str, str], tuple[np.ndarray, np.ndarray]] = {}
-    for case in todo:
-        with np.load(folder / case.file_name) as data:
-            best = np.min(np.where(data["ok"], data["y"], np.inf), axis=1)
-            wasted = (~data["ok"][:, int(data["n_init"]) :]).sum(axis=1)
-            found[case.problem, case.policy, case.strategy] = (
-                log10_regret(best, get_constrained(case.problem).f_star),
-                wasted,
-            )
-    keys = list(found)
-    raw = []
-    for problem, policy, strategy in keys:
-        base = found.get((problem, policy, "ignore"))
-        for which in (0, 1):
-            here = found[problem, policy, strategy][which]
-            raw.append(np.nan if base is None or strategy == "ignore" else wilcoxon(here, base[which]))
-    corrected = holm(np.asarray(raw))
-    return [
-        Row(*key, *found[key], p_regret=float(corrected[2 * i]), p_wasted=float(corrected[2 * i + 1]))
-        for i, key in enumerate(keys)
-    ]
-
-
-def write_tables(rows: Sequence[Row], folder: Path) -> str:
-    """runs.csv (every run), table.csv and table.md; returns the Markdown."""
-    with (folder / "runs.csv").open("w", newline="") as file:
-        runs = csv.writer(file)
-        runs.writerow(["problem", "policy", "strategy", "seed", "log10_regret", "failed_after_design"])
-        for r in rows:
-            for seed, (regret, wasted) in enumerate(zip(r.regret, r.wasted, strict=True)):
-                runs.writerow([r.problem, r.policy, r.strategy, seed, f"{regret:.4f}", int(wasted)])
-    with (folder / "table.csv").open("w", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(
-            ["problem", "policy", "strategy", "median_log10_regret", "mean_log10_regret", "median_failed_after_design",
-             "p_regret_vs_ignore", "p_failed_vs_ignore"]
-        )  # fmt: skip
-        for r in rows:
-            writer.writerow(
-                [r.problem, r.policy, r.strategy, f"{np.median(r.regret):.3f}", f"{np.mean(r.regret):.3f}",
-                 f"{np.median(r.wasted):.1f}", f"{r.p_regret:.3g}", f"{r.p_wasted:.3g}"]
-            )  # fmt: skip
-    strategies = list(dict.fromkeys(r.strategy for r in rows))
-    by_key = {(r.problem, r.policy, r.strategy): r for r in rows}
-    lines = [
-        "Median log10 regret / median failed evaluations after the design; * differs from `ignore` in regret,",
-        "† in failures (Wilcoxon signed rank over seeds, Holm over the whole study, 5 %).",
-        "",
-        "| problem | policy | " + " | ".join(strategies) + " |",
-        "|---|---|" + "---|" * len(strategies),
-    ]
-    for problem, policy in dict.fromkeys((r.problem, r.policy) for r in rows):
-        cells = []
-        for strategy in strategies:
-            row = by_key.get((problem, policy, strategy))
-            if row is None:
-                cells.append("")
-                continue
-            marks = ("*" if row.p_regret < 0.05 else "") + ("†" if row.p_wasted < 0.05 else "")
-            cells.append(f"{np.median(row.regret):.1f} / {np.median(row.wasted):.0f} {marks}".strip())
-        lines.append(f"| {problem} | {policy} | " + " | ".join(cells) + " |")
-    text = "\n".join(lines) + "\n"
-    (folder / "table.md").write_text(text)
-    return text
-
-
-def reliability(
-    todo: Sequence[Case], folder: Path, strategy: str, n_bins: int = 10
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Predicted P(success) on held-out points, share that succeeds, and points, per bin; structured problems only."""
-    predicted, truth = [], []
-    for case in todo:
-        if case.strategy == strategy and get_constrained(case.problem).structured:
-            with np.load(folder / case.file_name) as data:
-                predicted.append(data["probability"].ravel())
-                truth.append(np.broadcast_to(data["truth"], data["probability"].shape).ravel())
-    p, t = np.concatenate(predicted), np.concatenate(truth)
-    bins = np.minimum((p * n_bins).astype(int), n_bins - 1)
-    counts = np.bincount(bins, minlength=n_bins)
-    with np.errstate(invalid="ignore"):
-        return (
-            np.bincount(bins, weights=p, minlength=n_bins) / counts,
-            np.bincount(bins, weights=t.astype(float), minlength=n_bins) / counts,
-            counts,
-        )

@@ -1,0 +1,37 @@
+"""What the failures study shows in the end: tables and figures of both groups of problems."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from surefoot.errors import InvalidInputError, UnknownNameError
+from surefoot.paper.studies.failures import figures, limits_figure, limits_tables, paper_tables
+from surefoot.paper.studies.failures.constrained import LIMITS, PAPER, get_constrained, group_of, groups
+from surefoot.paper.studies.failures.runs import read_runs
+from surefoot.paper.studies.failures.study import Case
+
+
+def problems_of(named_groups: Sequence[str], names: Sequence[str]) -> list[str]:
+    """Problems by the names of groups and their own; all, if there are none."""
+    for group in named_groups:
+        if group not in groups():
+            raise UnknownNameError(f"expected a group among {', '.join(groups())}; got {group!r}; try {LIMITS}")
+    found = [name for group in named_groups for name in groups()[group]] + [get_constrained(n).name for n in names]
+    return list(dict.fromkeys(found)) or [name for group in groups().values() for name in group]
+
+
+def write(todo: Sequence[Case], raw: Path, out: Path) -> Iterator[str]:
+    """Write tables and figures of the runs that are there; yields what to print."""
+    of_paper = [case for case in todo if group_of(case.problem) == PAPER and (raw / case.file_name).exists()]
+    if of_paper:
+        rows = paper_tables.summarize(of_paper, raw)
+        yield paper_tables.write_tables(rows, out)
+        yield from (f"figure: {path}" for path in figures.draw(of_paper, rows, raw, out))
+    limits = list(dict.fromkeys(case.problem for case in todo if group_of(case.problem) == LIMITS))
+    runs = read_runs(raw, limits)
+    if runs:
+        yield limits_tables.write_limits(runs, out)
+        yield f"figure: {limits_figure.draw(runs, out / 'limits.png')}"
+    if not of_paper and not runs:
+        raise InvalidInputError(f"expected runs in {raw}; got none; try the study without --only-tables")

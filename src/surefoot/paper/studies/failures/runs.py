@@ -1,0 +1,73 @@
+"""The runs on problems with limits, as they lie in a folder: what each strategy reached when, and how often it failed.
+
+Regret    log10 of (best value so far - f_star) / |f_star|.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from surefoot.paper.statistics import log10_regret
+from surefoot.paper.studies.failures.constrained import get_constrained
+
+NEVER = 6.0  # regret of a run without a success: worse than any with one
+
+
+@dataclass(frozen=True)
+class Runs:
+    """What a strategy evaluated on a problem, by seed; some runs may be longer than others."""
+
+    problem: str
+    strategy: str
+    n_init: int
+    values: dict[int, np.ndarray]  # seed -> (n,), NaN where it failed
+    library: str = ""
+    seconds: float = 0.0  # processor time of all of them
+
+    def seeds(self, n: int) -> list[int]:
+        """Those of runs with at least n evaluations."""
+        return sorted(seed for seed, y in self.values.items() if len(y) >= n)
+
+    def regret(self, n: int, seeds: Sequence[int]) -> np.ndarray:
+        """After n evaluations (seeds,)."""
+        problem = get_constrained(self.problem)
+        best = np.asarray([np.min(y, where=~np.isnan(y), initial=np.inf) for y in self._first(n, seeds)])
+        found = log10_regret(best / problem.unit, problem.f_star / problem.unit)
+        return np.where(np.isfinite(best), found, NEVER)
+
+    def failed(self, n: int, seeds: Sequence[int]) -> np.ndarray:
+        """Of the first n evaluations, those after the design that failed (seeds,)."""
+        return np.asarray([np.isnan(y[self.n_init :]).sum() for y in self._first(n, seeds)], dtype=float)
+
+    def first_success(self, seeds: Sequence[int]) -> np.ndarray:
+        """Evaluations until one succeeded (seeds,); inf: none did."""
+        ok = [np.flatnonzero(~np.isnan(self.values[seed])) for seed in seeds]
+        return np.asarray([1.0 + found[0] if len(found) else np.inf for found in ok])
+
+    def _first(self, n: int, seeds: Sequence[int]) -> list[np.ndarray]:
+        return [self.values[seed][:n] for seed in seeds]
+
+
+def read_runs(folder: Path, problems: Sequence[str], strategies: Sequence[str] = ()) -> list[Runs]:
+    """All that the folder holds of these problems and strategies (none: all); of two runs of a seed the longer one."""
+    found: dict[tuple[str, str], Runs] = {}
+    for path in sorted(folder.glob("*.npz")):
+        with np.load(path) as data:
+            if "strategy" not in data or str(data["problem"]) not in problems:
+                continue
+            key = str(data["problem"]), str(data["strategy"])
+            if strategies and key[1] not in strategies:
+                continue
+            before = found[key] if key in found else Runs(*key, int(data["n_init"]), {})
+            first, values = int(data["seed"]), dict(before.values)
+            for seed, y in enumerate(data["y"], first):
+                values[seed] = max(y, values.get(seed, y[:0]), key=len)
+            library = str(data["library"]) if "library" in data else ""
+            seconds = before.seconds + float(data["seconds"])
+            found[key] = Runs(*key, before.n_init, values, library, seconds)
+    order = {name: i for i, name in enumerate(problems)}
+    return sorted(found.values(), key=lambda runs: order[runs.problem])
