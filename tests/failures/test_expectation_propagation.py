@@ -134,14 +134,14 @@ def test_the_fixed_point_is_reached_over_the_whole_range_of_hyperparameters():
     data = make_data(X, h)
     ell, s2 = np.meshgrid([0.02, 0.1, 0.3, 1.0, 20.0], [0.1, 1.0, 10.0, 100.0, 1000.0])
     theta = np.log(np.stack([ell.ravel(), ell.ravel(), s2.ravel()], axis=-1))[None]
-    sites = ep.find_sites(ep.latent_prior(theta, data, SE).K, data, None, ep.FINAL_TOL)
+    sites = ep.find_sites(ep.latent_prior(theta, data, SE).K, data.y, None, ep.FINAL_TOL)
     assert sites.residual.max() < 1e-9
 
 
 def test_the_fixed_point_is_reached_for_contradictory_labels_almost_at_the_same_point():
     """The first moves grow here: an acceleration that is not watched leads back to the start for ever."""
     data = make_data(np.array([[[0.5], [0.5001]]]), np.array([[1.0, -1.0]]))
-    sites = ep.find_sites(ep.latent_prior(np.log([[[0.3, 50.0]]]), data, SE).K, data, None, ep.FINAL_TOL)
+    sites = ep.find_sites(ep.latent_prior(np.log([[[0.3, 50.0]]]), data, SE).K, data.y, None, ep.FINAL_TOL)
     assert sites.residual[0, 0] < ep.FINAL_TOL
 
 
@@ -150,9 +150,9 @@ def test_where_sites_do_not_settle_the_last_ones_are_kept_and_other_runs_are_not
     X, h = np.concatenate([X, X]), np.concatenate([h, np.ones_like(h)])  # run 1: one label only, slow at s2 = 1e3
     theta = np.log(np.array([[1.0, 1.0, 1.0], [20.0, 20.0, 1000.0]]))
     monkeypatch.setattr(ep, "MAX_ITER", 12)
-    both = ep.find_sites(ep.latent_prior(theta[:, None], make_data(X, h), SE).K, make_data(X, h), None, 1e-8)
+    both = ep.find_sites(ep.latent_prior(theta[:, None], make_data(X, h), SE).K, h, None, 1e-8)
     alone = make_data(X[:1], h[:1])
-    one = ep.find_sites(ep.latent_prior(theta[:1, None], alone, SE).K, alone, None, 1e-8)
+    one = ep.find_sites(ep.latent_prior(theta[:1, None], alone, SE).K, alone.y, None, 1e-8)
     assert both.residual[0, 0] < 1e-8 < both.residual[1, 0]
     assert np.isfinite(both.log_z).all()
     assert np.isfinite(both.mu).all()

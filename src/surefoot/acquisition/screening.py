@@ -12,6 +12,7 @@ from surefoot.acquisition.target import Target
 from surefoot.backend import Array, largest_temporary, like, namespace, sorts_by_shape, to_host
 from surefoot.gp.surrogate import Bounds
 
+_BLOCK = 256  # candidates whose weights are computed at once
 _LAZY_FROM = 48  # observations; below, all the variances cost less than the bookkeeping
 
 
@@ -35,7 +36,8 @@ def top_candidates(target: Target, x: Array, k: int) -> tuple[Array, Array]:
     screened = (n >= _LAZY_FROM or dear) and target.policy.rises_with_sd != "unknown"
     bounds = target.surrogate.bounds(x) if screened else None
     if bounds is None:
-        value = _no_nan(target.values(x))
+        value = _no_nan(target.unweighted(*target.surrogate.moments(x))[0])
+        value = _weighted(target, x, value, k)
         order = _best(value, k)
         return order, xp.take_along_axis(value, order, axis=1)
     return _lazy(target, x, k, bounds, dear)
@@ -51,13 +53,32 @@ def _no_nan(values: Array) -> Array:
     return xp.where(xp.isnan(values), -xp.inf, values)
 
 
+def _weighted(target: Target, x: Array, value: Array, k: int) -> Array:
+    """The values with their weights, which are dear and at most 0: the best first, until the k best are known.
+
+    Candidates that cannot be among them get -inf.
+    """
+    xp = namespace(x)
+    R, m = value.shape
+    if not target.weights or R > 1 or m <= _BLOCK:
+        return _no_nan(target.weighted(value, x))
+    order = _best(value, m)
+    found = xp.full_like(value, -xp.inf)
+    for start in range(0, m, _BLOCK):
+        some = order[0, start : start + _BLOCK]
+        if start > 0 and bool(xp.sort(found, axis=1)[0, -k] >= value[0, some[0]]):
+            break
+        found[0, some] = _no_nan(target.weighted(value[:, some], x[:, some]))[0]
+    return found
+
+
 def _lazy(target: Target, x: Array, k: int, left: Bounds, dear: bool) -> tuple[Array, Array]:
     xp = namespace(x)
     rows = like(range(x.shape[0]), x)[:, None]
 
     def exact(mu: Array, sd: Array, index: Array) -> Array:
         value, _, _ = target.unweighted(mu, sd)
-        return _no_nan(target.weighted(value, x[rows, index]))
+        return _weighted(target, x[rows, index], _no_nan(value), k)
 
     threshold = None  # (R, 1) a lower bound of the k-th best value
     while not left.is_exact:

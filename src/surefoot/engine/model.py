@@ -57,7 +57,7 @@ def fit_model(batch: Batch, spec: ModelSpec, warmth: Warmth, generators: Generat
     R, n, D = batch.X.shape
     p = spec.surrogate.n_hyperparameters(D)
     p_failures = 0 if spec.failures is None else spec.failures.n_hyperparameters(D)
-    p_drawn = p_failures if spec.failures is not None and spec.failures.draws else 0
+    p_drawn = 0 if spec.failures is None or spec.failures.tells_kinds else p_failures
     uniforms = like(np.stack([rng.random((2, N_RANDOM_STARTS, max(p, p_drawn))) for rng in generators]), reference)
     by_name = {kernel.name: kernel for kernel in spec.kernels}
     known = [by_name[name] for name in warmth.kernels if name in by_name]
@@ -68,8 +68,7 @@ def fit_model(batch: Batch, spec: ModelSpec, warmth: Warmth, generators: Generat
     success, failure_state = None, None
     if spec.failures is not None and bool(failed.any()):
         last = warmth.failures if warmth.failures_by == spec.failures.name else None
-        by_kind = batch.kinds is not None and spec.failures.tells_kinds  # unequal numbers of maps: judged run by run
-        state = last if by_kind else on_device(last, (R, p_failures), reference)
+        state = last if spec.failures.tells_kinds else on_device(last, (R, p_failures), reference)
         draws = uniforms[:, 1, :, :p_drawn]
         labels = Labels(batch.X, failed, batch.seen, batch.kinds)
         success, failure_state = fit_success(labels, spec.failures, state, draws, spec.min_success)

@@ -54,13 +54,13 @@ def suggest(
     """The next point of every run; `number` counts all points asked for before."""
     R = len(batch.run_ids)
     if number < spec.n_init:
-        new, status = [], []
+        new, found_by = [], []
         for r, run in enumerate(batch.run_ids):
             likely = likely_point(domain, batch, r, number, spec, reference)
             x = initial_design(domain, spec, run)[number] if likely is None else likely
             new.append(or_new(domain, batch, r, x, spec, number))
-            status.append("design" if likely is None else "random")
-        return Suggestion(np.stack(new), warmth, tuple(status))
+            found_by.append("design" if likely is None else "random")
+        return Suggestion(np.stack(new), warmth, tuple(found_by))
     with engine(batch.X.shape[1]):
         groups = _alike(batch, warmth, reference)
         if len(groups) == 1:

@@ -110,10 +110,11 @@ def _together(parts: Sequence[tuple[np.ndarray, FitState | None]], n_runs: int) 
     known = [(rows, state) for rows, state in parts if state is not None]
     if not known:
         return None
-    theta, H = (np.full((n_runs, *a.shape[1:]), np.nan) for a in (known[0][1].theta, known[0][1].inv_hessian))
-    n_cold = np.zeros(n_runs, int)
+    p = max(state.theta.shape[1] for _, state in known)  # runs with fewer maps of their failures end in NaN
+    theta, n_cold = np.full((n_runs, p), np.nan), np.zeros(n_runs, int)
+    H = np.full((n_runs, *known[0][1].inv_hessian.shape[1:]), np.nan)
     for rows, state in known:
-        theta[rows], H[rows], n_cold[rows] = state.theta, state.inv_hessian, state.n_cold
+        theta[rows, : state.theta.shape[1]], H[rows], n_cold[rows] = state.theta, state.inv_hessian, state.n_cold
     return FitState(theta, H, tuple(n_cold.tolist()))
 
 

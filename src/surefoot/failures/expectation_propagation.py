@@ -153,11 +153,11 @@ class Sites:
         return log_pi(h * m / scale)[0]
 
 
-def find_sites(K: Array, data: Data, start: Array | None, tol: float) -> Sites:
-    """Sites of every problem with the prior covariance K; where they do not settle, those after the last sweep."""
+def find_sites(K: Array, labels: Array, start: Array | None, tol: float) -> Sites:
+    """Sites of every problem with the prior covariance K and labels (R, n); not settled: those after the last sweep."""
     xp = namespace(K)
     R, S, n, _ = K.shape
-    h = xp.broadcast_to(data.y[:, None, :], (R, S, n))
+    h = xp.broadcast_to(labels[:, None, :], (R, S, n))
     kwargs = {"dtype": h.dtype, "device": h.device}
     least = h * h * xp.sqrt(FLOOR / xp.max(xp.linalg.diagonal(K), axis=-1, keepdims=True))
     if start is None:
@@ -178,7 +178,7 @@ def approximate(
     """-log Z_EP (R, S) and its gradient [RW06, Algorithm 5.2]; `start`: sites (R, S, 2, n) of a nearby theta."""
     xp = namespace(theta)
     prior = latent_prior(theta, data, kernel)
-    sites = find_sites(prior.K, data, start, FIT_TOL)
+    sites = find_sites(prior.K, data.y, start, FIT_TOL)
     nll = xp.where(xp.isfinite(sites.log_z), -sites.log_z, xp.inf)
     found = xp.stack([sites.root, sites.target], axis=2)
     if not gradient:
@@ -190,7 +190,7 @@ def approximate(
 def condition(data: Data, theta: Array, kernel: Kernel, start: Array | None = None) -> Posterior:
     """The latent posterior of every run given its hyperparameters theta (R, p) [RW06, Algorithm 3.6]."""
     prior = latent_prior(theta[:, None], data, kernel)
-    sites = find_sites(prior.K, data, start, FINAL_TOL)
+    sites = find_sites(prior.K, data.y, start, FINAL_TOL)
     return posterior(data, theta, kernel, sites.root[:, 0], sites.target[:, 0], sites.L_inv[:, 0])
 
 

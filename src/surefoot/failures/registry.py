@@ -38,12 +38,15 @@ class FailureModel:
     """How a model of the labels is fitted."""
 
     name: str
-    fit: FitSuccess
+    fit: FitSuccess | None  # None: run by run, with a map for each kind of reason (failures/several.py)
     keeps: Callable[[int], int] = _at_most  # to how many of n > MAX_LABELS labels it is fitted; thinning.py says which
     n_hyperparameters: Callable[[int], int] = _scales_and_another  # of d inputs
-    draws: bool = True  # whether a cold search wants random starts
-    tells_kinds: bool = False  # whether each kind of reason may get a map: its probabilities are `Scored`
     begins_with_scales: bool = True  # whether the first d of them are logarithms of length scales
+
+    @property
+    def tells_kinds(self) -> bool:
+        """Whether it makes a difference of what kind a failure is."""
+        return self.fit is None
 
 
 def latent(fit: FitLabels, link: Link) -> FitSuccess:
@@ -64,9 +67,7 @@ FAILURE_MODELS = {
         FailureModel("label-regression", _BY_REGRESSION, _all_but_a_fifth),
         FailureModel("laplace", latent(laplace.failure_model, probit)),
         FailureModel("ep", latent(expectation_propagation.failure_model, probit)),
-        FailureModel(
-            "experts", experts.failure_model, n_hyperparameters=experts.n_hyperparameters, draws=False, tells_kinds=True
-        ),
+        FailureModel("experts", None, n_hyperparameters=experts.n_hyperparameters),
     )
 }
 NO_MODEL = ("impute", "ignore")  # baselines: the worst value seen in place of the missing one; nothing at all

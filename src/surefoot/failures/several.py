@@ -13,61 +13,72 @@ Shapes    one run: x (1, m, d), log P (1, m).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
-from surefoot.backend import Array, namespace, to_host
-from surefoot.gp.probability import Probability, log_mean, mean_slopes
+import numpy as np
 
+from surefoot.backend import Array, like, namespace, to_host
+from surefoot.failures.experts import Maps, fit_maps
+from surefoot.gp.hyperparameters import FitState
+from surefoot.gp.probability import Probability, mean_slopes
 
-@dataclass(frozen=True)
-class Reading:
-    """Maps that multiply."""
-
-    maps: Probability  # one row for each
-    n_maps: int
-    log_weight: float
-
-    def log_p(self, x: Array) -> Array:
-        """log of the product at x (1, m, d)."""
-        xp = namespace(x)
-        return xp.sum(self.maps.log_p(xp.concat([x] * self.n_maps)), axis=0, keepdims=True)
-
-    def log_p_and_gradient(self, x: Array) -> tuple[Array, Array]:
-        """log of the product at x and its gradient."""
-        xp = namespace(x)
-        value, gradient = self.maps.log_p_and_gradient(xp.concat([x] * self.n_maps))
-        return xp.sum(value, axis=0, keepdims=True), xp.sum(gradient, axis=0, keepdims=True)
+ENOUGH_SUCCESSES = 30  # from here on kinds are told from successes only, not from each other
+NEGLIGIBLE = 2e-2  # weight of a reading that is left out
+_CHUNK = 2**21  # numbers in the largest array of an answer
 
 
 @dataclass(frozen=True)
 class Several:
-    """P(success) of one run: an average of readings."""
+    """P(success) of one run: an average of readings, each a product of maps."""
 
-    readings: tuple[Reading, ...]
+    maps: Maps
+    readings: tuple[slice, ...]  # rows of the maps
+    weights: tuple[float, ...]
 
     @property
     def rates(self) -> Array:
         """(1, d) root mean square slope of P along each input, over the cube."""
-        return mean_slopes(self, self.readings[0].maps.rates[:1])
+        return mean_slopes(self, self.maps.processes.X[:1])
 
     def log_p(self, x: Array) -> Array:
         """log P at x."""
-        return log_mean([reading.log_weight + reading.log_p(x) for reading in self.readings])
+        xp = namespace(x)
+        parts = [self._average(self.maps.p(part))[0] for part in self._chunks(x)]
+        return xp.log(xp.concat(parts))[None]
 
     def log_p_and_gradient(self, x: Array) -> tuple[Array, Array]:
         """log P at x and its gradient."""
         xp = namespace(x)
-        found = [reading.log_p_and_gradient(x) for reading in self.readings]
-        terms = [reading.log_weight + value for reading, (value, _) in zip(self.readings, found, strict=True)]
-        total = log_mean(terms)
-        gradient = xp.zeros_like(x)
-        for term, (_, slope) in zip(terms, found, strict=True):
-            gradient = gradient + xp.exp(term - total)[..., None] * slope
-        return total, gradient
+        values, slopes = [], []
+        for part in self._chunks(x):
+            p, d_p = self.maps.p_and_gradient(part)
+            total, shares = self._average(p)
+            relative = d_p / p[..., None]
+            slope = 0.0
+            for rows, share in zip(self.readings, shares, strict=True):
+                slope = slope + (share / total)[:, None] * xp.sum(relative[rows], axis=0)
+            values.append(total)
+            slopes.append(slope)
+        return xp.log(xp.concat(values))[None], xp.concat(slopes)[None]
 
-    def select(self, runs: Array | slice | None) -> Several:  # noqa: ARG002  (there is one run)
-        """The one run."""
+    def select(self, runs: Array | slice | None) -> Several:
+        """The one run that there is."""
         return self
+
+    def _average(self, p: Array) -> tuple[Array, list[Array]]:
+        """P (m,) from that of the maps (J, m), and what each reading contributes."""
+        xp = namespace(p)
+        shares = [w * xp.prod(p[rows], axis=0) for rows, w in zip(self.readings, self.weights, strict=True)]
+        total = shares[0]
+        for share in shares[1:]:
+            total = total + share
+        return total, shares
+
+    def _chunks(self, x: Array) -> list[Array]:
+        size = max(1, _CHUNK // (self.maps.processes.M.shape[0] * self.maps.processes.X.shape[0]))
+        return [x[0, start : start + size] for start in range(0, x.shape[1], size)]
 
 
 @dataclass(frozen=True)
@@ -99,3 +110,58 @@ class ByRun:
         if isinstance(runs, slice):
             return ByRun(self.runs[runs])
         return ByRun(tuple(self.runs[r] for r in to_host(runs).tolist()))
+
+
+def labels_of(failed: np.ndarray, kinds: np.ndarray) -> tuple[np.ndarray, tuple[slice, ...]]:
+    """Labels h (J, n) of all maps of one run, and the rows of each reading.
+
+    failed (n,); kinds (n,) of the failures, from 0 on without a gap.
+    """
+    n_kinds, n_ok = int(kinds.max(initial=-1)) + 1, int((~failed).sum())
+    together = np.where(failed, 1.0, -1.0)[None]
+    if n_kinds < 2:
+        return together, (slice(0, 1),)
+    of_kind = kinds == np.arange(n_kinds)[:, None]
+    against = np.where(of_kind, 1.0, -1.0)
+    apart = np.where(of_kind, 1.0, np.where(failed, 0.0, -1.0))
+    if n_ok == 0:
+        return against, (slice(0, n_kinds),)
+    parts = [together, against, apart] if n_ok < ENOUGH_SUCCESSES else [together, apart]
+    return np.concatenate(parts), _in_turn([len(part) for part in parts])
+
+
+def _in_turn(sizes: Sequence[int]) -> tuple[slice, ...]:
+    """Rows of parts that follow each other."""
+    ends = np.cumsum([0, *sizes]).tolist()
+    return tuple(slice(a, b) for a, b in pairwise(ends))
+
+
+def fit_several(
+    X: np.ndarray, failed: np.ndarray, kinds: np.ndarray, state: FitState | None, n_history: int, reference: Array
+) -> tuple[Several, FitState]:
+    """P(success) of one run from host arrays X (n, d), failed and kinds (n,); `state` has a row for each map."""
+    h, readings = labels_of(failed, kinds)
+    if state is not None and len(state.theta) != len(h):
+        state = None  # of other kinds: afresh
+    maps, fitted = fit_maps(like(X, reference), like(h, reference), state, n_history)
+    if len(readings) == 1:
+        return Several(maps, readings, (1.0,)), fitted
+    score = np.asarray(_scores(maps, readings, failed))
+    weights = np.exp(score - score.max())
+    weights = np.where(weights < NEGLIGIBLE * weights.sum(), 0.0, weights / weights.sum())
+    kept = [(rows, float(w)) for rows, w in zip(readings, weights / weights.sum(), strict=True) if w > 0.0]
+    used = np.concatenate([np.arange(len(h))[rows] for rows, _ in kept])
+    return Several(maps.select(used), _in_turn([rows.stop - rows.start for rows, _ in kept]), tuple(w for _, w in kept)), fitted
+
+
+def _scores(maps: Maps, readings: Sequence[slice], failed: np.ndarray) -> list[float]:
+    """log P(labels) of every reading, each label predicted from the others."""
+    log_p = to_host(maps.left_out)
+    unseen = np.isnan(log_p)
+    if unseen.any():  # a map that has no label there predicts it anyway
+        log_p = np.where(unseen, np.log(to_host(maps.p(maps.processes.X))), log_p)
+    scores = []
+    for rows in readings:
+        success = np.minimum(log_p[rows].sum(axis=0), -1e-12)
+        scores.append(float(np.where(failed, np.log(-np.expm1(success)), success).sum()))
+    return scores

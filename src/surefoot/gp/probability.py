@@ -7,7 +7,7 @@ Shapes    x (R, m, d), log P (R, m), gradients (R, m, d).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Protocol, Self
 
@@ -38,13 +38,6 @@ class Probability(Protocol):
         """Those of some runs only (None: all)."""
 
 
-class Scored(Probability, Protocol):
-    """One that can say what it would have thought of its labels, had it not seen them."""
-
-    def left_out(self) -> Array:
-        """(R, n) log P at every point of the labels, from all labels but that point's own."""
-
-
 @dataclass(frozen=True)
 class Latent:
     """A probability that is a function of a surrogate's mean and standard deviation."""
@@ -68,19 +61,6 @@ class Latent:
     def select(self, runs: Array | slice | None) -> Latent:
         """Those of some runs only (None: all)."""
         return replace(self, surrogate=self.surrogate.select(runs))
-
-
-def log_mean(terms: Sequence[Array]) -> Array:
-    """log sum_i exp(terms_i); a term of -inf adds an exact zero."""
-    xp = namespace(terms[0])
-    most = terms[0]
-    for term in terms[1:]:
-        most = xp.maximum(most, term)
-    most = xp.where(xp.isfinite(most), most, 0.0)
-    total = xp.exp(terms[0] - most)
-    for term in terms[1:]:
-        total = total + xp.exp(term - most)
-    return xp.log(total) + most
 
 
 def mean_slopes(probability: Probability, like_rows: Array) -> Array:

@@ -99,10 +99,10 @@ def _run_ours(case: Case) -> dict[str, Any]:
     """All seeds, in lock-step."""
     problem, spec = get_constrained(case.problem), settings_of(case).spec
 
-    def evaluate(units: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def evaluate(units: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         x = _in_box(problem, units)
         cause = problem.cause(x)
-        return np.asarray(problem.base(x)), cause < 0
+        return np.asarray(problem.base(x)), cause < 0, cause
 
     trace = run_in_lockstep(Space.of(problem.base.bounds), evaluate, spec, case.n_seeds, case.n_evals)
     found = {"X": trace.X, "y": trace.y, "ok": trace.ok}
