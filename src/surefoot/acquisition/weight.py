@@ -15,6 +15,7 @@ from surefoot.backend import Array, namespace
 from surefoot.gp.probability import Probability
 
 _CAUTION = 20.0  # how many times more log P counts below `least`
+_BEND = 200.0  # how strongly a smooth weight bends down below `least`
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,7 @@ class Weight:
     of: Probability
     least: float = 0.0  # below this P the weight is steep
     where: Array | None = None  # (R, 1) runs that are weighted; None: all
+    smooth: bool = False  # below `least` it bends down instead of having a kink
 
     def probability(self, x: Array) -> Array:
         """P itself at x, (R, m)."""
@@ -43,7 +45,11 @@ class Weight:
         """The weight, and its derivative in log P."""
         xp = namespace(log_p)
         slope = xp.ones_like(log_p)
-        if self.least > 0.0:
+        if self.least > 0.0 and self.smooth:
+            below = xp.minimum(log_p - math.log(self.least), 0.0 * log_p)
+            log_p = log_p - _BEND * below * below
+            slope = slope - 2.0 * _BEND * below
+        elif self.least > 0.0:
             low = log_p < math.log(self.least)
             log_p = xp.where(low, log_p + _CAUTION * (log_p - math.log(self.least)), log_p)
             slope = xp.where(low, 1.0 + _CAUTION, slope)

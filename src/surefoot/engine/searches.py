@@ -21,6 +21,7 @@ from surefoot.engine.scaling import Scaling
 from surefoot.numerics.designs import Generators
 
 PAPER_MODEL = {"kernel": "se", "warp": "none", "prior": "none"}  # the objective's process as the paper has it
+_AS_THE_PAPER = {**PAPER_MODEL, "failures": "label-regression"}
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ SEARCHES = {
     search.name: search
     for search in (
         Search("gradient", _by_gradient, is_exact=True),
-        Search("paper", partial(_as_the_paper, absolute=False), is_exact=False, defaults=PAPER_MODEL),
-        Search("paper-absolute", partial(_as_the_paper, absolute=True), is_exact=False, defaults=PAPER_MODEL),
+        Search("paper", partial(_as_the_paper, absolute=False), is_exact=False, defaults=_AS_THE_PAPER),
+        Search("paper-absolute", partial(_as_the_paper, absolute=True), is_exact=False, defaults=_AS_THE_PAPER),
     )
 }

@@ -66,7 +66,7 @@ def fit_success(
             run, found = fit_several(own.X[0], own.failed[0], kinds[0], last, n, uniforms)
             runs.append(run)
             states.append(found)
-        return Weight(ByRun(tuple(runs)), least, where), _ragged(states, uniforms)
+        return Weight(ByRun(tuple(runs)), least, where, smooth=True), _ragged(states, uniforms)
     thin = _thinned(labels, model, state)
     mask = None if thin.seen is None else like(thin.seen.astype(float), uniforms)
     data = label_data(like(thin.X, uniforms), like(thin.failed.astype(float), uniforms), mask)

@@ -42,6 +42,7 @@ class FailureModel:
     keeps: Callable[[int], int] = _at_most  # to how many of n > MAX_LABELS labels it is fitted; thinning.py says which
     n_hyperparameters: Callable[[int], int] = _scales_and_another  # of d inputs
     begins_with_scales: bool = True  # whether the first d of them are logarithms of length scales
+    least: float = 0.5  # P(success) below which points are avoided, where the user says nothing
 
     @property
     def tells_kinds(self) -> bool:
@@ -67,7 +68,7 @@ FAILURE_MODELS = {
         FailureModel("label-regression", _BY_REGRESSION, _all_but_a_fifth),
         FailureModel("laplace", latent(laplace.failure_model, probit)),
         FailureModel("ep", latent(expectation_propagation.failure_model, probit)),
-        FailureModel("experts", None, n_hyperparameters=experts.n_hyperparameters),
+        FailureModel("experts", None, n_hyperparameters=experts.n_hyperparameters, least=0.7),
     )
 }
 NO_MODEL = ("impute", "ignore")  # baselines: the worst value seen in place of the missing one; nothing at all

@@ -219,6 +219,7 @@ def runs_of(
         pending=np.asarray(pending, dtype=float).reshape(1, -1, space.n_inputs),
         run_ids=(0,),
         seen=None if history.seen.all() else history.seen[None],
+        kinds=history.kinds[None],
     )
 
 

@@ -104,6 +104,11 @@ class History:
         """Which evaluations teach something: all but the transient failures, (n,)."""
         return np.asarray([e.status != "transient" for e in self.evaluations], dtype=bool)
 
+    @property
+    def kinds(self) -> np.ndarray:
+        """The kind of each failure's reason, (n,), from 0 on; -1 where it did not fail."""
+        return kinds_of([e.reason if e.status == "failed" else None for e in self.evaluations])
+
     def units(self, space: Space) -> np.ndarray:
         """All points in the unit cube, (n, D)."""
         rows = [space.encode(e.x) for e in self.evaluations]

@@ -193,6 +193,7 @@ class Optimizer:
             pending=np.asarray([unit for _, unit in state.pending], dtype=float).reshape(1, -1, D),
             run_ids=(0,),
             seen=None if history.seen.all() else history.seen[None],
+            kinds=history.kinds[None],
         )
 
     # --- telling

@@ -54,10 +54,11 @@ class Settings:
     design: str = "lhs"
     kappa: float = KAPPA
     min_distance: float = 1e-8  # no proposal is closer to an evaluated point, in the unit cube
-    failures: str = "label-regression"  # what is learned from failed evaluations
+    failures: str = AUTO  # what is learned from failed evaluations: "experts"; as the paper searches, "label-regression"
     warp: str = AUTO  # compress large values of y where the likelihood says so; "none": never
     prior: str = AUTO  # of the objective's length scales: "short-scales", or "none", maximum likelihood
-    min_success: float = 0.5  # proposals with a lower P(success) are avoided; 0: the paper's product alone
+    # proposals with a lower P(success) are avoided; 0: the paper's product alone; "auto": as it suits the failure model
+    min_success: float | str = AUTO
     surrogate: str = "exact"  # the kind of model of the objective
 
     @classmethod
@@ -72,7 +73,7 @@ class Settings:
             ("surrogate", self.surrogate, tuple(SURROGATES)),
             ("search", self.search, tuple(SEARCHES)),
             ("design", self.design, tuple(DESIGNS)),
-            ("failures", self.failures, (*FAILURE_MODELS, *NO_MODEL)),
+            ("failures", self.failures, (AUTO, *FAILURE_MODELS, *NO_MODEL)),
             ("warp", self.warp, WARPS),
             ("prior", self.prior, (AUTO, *PRIORS)),
         ):
@@ -88,7 +89,8 @@ class Settings:
         self._set("n_init", as_integer("n_init", self.n_init, 1, 10, _MOST_INITIAL))
         self._set("noise", _checked_noise(self.noise))
         self._set("min_distance", as_number("min_distance", self.min_distance, 0.0, 0.5, 1e-8))
-        self._set("min_success", as_number("min_success", self.min_success, 0.0, 1.0, 0.5))
+        if not (is_a(self.min_success, str) and str(self.min_success) == AUTO):
+            self._set("min_success", as_number("min_success", self.min_success, 0.0, 1.0, 0.7))
         self._set("kappa", as_number("kappa", self.kappa, 0.0, math.inf, KAPPA))
         self._resolve()
 
@@ -99,6 +101,11 @@ class Settings:
                 self._set(name, value)
         if self.prior == AUTO:
             self._set("prior", "short-scales")
+        if self.failures == AUTO:
+            self._set("failures", "experts")
+        if self.min_success == AUTO:
+            model = FAILURE_MODELS.get(self.failures)
+            self._set("min_success", 0.0 if model is None else model.least)
         if self.noise not in (NOISE_ESTIMATED, 0):  # it is known in the user's units
             self._set("warp", "none")
 
@@ -119,7 +126,7 @@ class Settings:
             noise=None if self.noise == NOISE_ESTIMATED else float(self.noise),
             failures=FAILURE_MODELS.get(self.failures),
             imputes=self.failures == "impute",
-            min_success=self.min_success,
+            min_success=float(self.min_success),
             min_distance=self.min_distance,
         )
 
