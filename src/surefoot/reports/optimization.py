@@ -15,11 +15,12 @@ import numpy as np
 
 from surefoot import __version__
 from surefoot.optimize.drawing import best_so_far, best_values, draw_convergence, draw_gap, draw_slice, mappable
+from surefoot.optimize.durations import duration
 from surefoot.optimize.history import VALUE
 from surefoot.optimize.parameters import Categorical, Integer, Parameter
 from surefoot.optimize.reasons import grouped
 from surefoot.optimize.settings import AUTO
-from surefoot.reports.numbers import duration, number, percent, power, versions
+from surefoot.reports.numbers import number, percent, power, versions
 from surefoot.reports.page import Block, Code, Facts, Figure, Note, Section, Table, Text, render, write
 from surefoot.reports.success import success_drawing
 from surefoot.reports.svg import PALETTE, drawing
