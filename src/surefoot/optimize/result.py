@@ -23,6 +23,7 @@ from surefoot.optimize.document import Document
 from surefoot.optimize.history import History
 from surefoot.optimize.outputs import OPTIONAL, columns
 from surefoot.optimize.parameters import Value
+from surefoot.optimize.robust import Robust, robust
 from surefoot.optimize.settings import Settings
 from surefoot.optimize.space import Space
 
@@ -39,24 +40,31 @@ class FittedModel:
 
     def _units(self, points: Any) -> np.ndarray:
         units = [self.space.encode(x) for x in self.space.points(points)]
-        return np.asarray(units).reshape(1, -1, self.space.n_inputs)
+        return np.asarray(units).reshape(-1, self.space.n_inputs)
 
     def predict(self, points: Sequence[Any]) -> tuple[np.ndarray, np.ndarray]:
         """Mean and standard deviation of the function (without noise) at a list of points, (m,) each.
 
         Where y is warped (warp="auto") they are the median, and the standard deviation times the slope there.
         """
-        mu, sd = (to_host(moment) for moment in self.fitted.objective.moments(self._units(points)))
+        return self.moments_at(self._units(points))
+
+    def moments_at(self, units: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The same at points (m, D) of the unit cube."""
+        mu, sd = (to_host(moment) for moment in self.fitted.objective.moments(units[None]))
         scaling = self.fitted.scaling
         warp, w = scaling.warp, scaling.shift + scaling.scale * mu
         return self.sign * warp.inverse(w)[0], (scaling.scale * sd * warp.inverse_slope(w))[0]
 
     def success_probability(self, points: Sequence[Any]) -> np.ndarray:
         """P(the evaluation succeeds) at a list of points [NH18, Eq. 10]; 1 while nothing has failed."""
-        units = self._units(points)
+        return self.success_at(self._units(points))
+
+    def success_at(self, units: np.ndarray) -> np.ndarray:
+        """The same at points (m, D) of the unit cube."""
         if self.fitted.success is None:
-            return np.ones(units.shape[1])
-        return np.asarray(to_host(self.fitted.success.probability(units))[0])
+            return np.ones(len(units))
+        return np.asarray(to_host(self.fitted.success.probability(units[None]))[0])
 
     @property
     def learns_failures(self) -> bool:
@@ -238,6 +246,17 @@ class Result:
         values = self.func_vals[self.history.ok]
         best = int(np.argmin(self.sign * (mean if noisy else values)))
         return Recommendation(succeeded[best], float(mean[best]), float(sd[best]))
+
+    def robust(self, p: float = 0.95, within: str | Mapping[str, float] | None = None) -> Robust:
+        """The best point whose P(success) is at least p, at the point and over a neighbourhood of it.
+
+        within: None (the point alone), per cent of every range ("2 %": ± 2 %; of the logarithm's for a log
+        parameter), or a dict of half-widths in the parameters' units; those not named do not move. P over a
+        neighbourhood is the least of P at a fixed set of its points: see `neighbourhood`. Best is the least
+        mean + 2 sd, so that a point that was not evaluated is chosen only if the model is sure of it. If no point
+        reaches p, the surest one is returned, and `note` says so.
+        """
+        return robust(self, p, within)
 
     def success_probability(self, points: Sequence[Any]) -> np.ndarray:
         """P(the evaluation succeeds) at a list of points, as learned from the failures."""
