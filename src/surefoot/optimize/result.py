@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from html import escape
+from textwrap import indent
 from typing import Any, Literal
 
 import numpy as np
@@ -18,9 +19,11 @@ from surefoot.engine.model import Model, fit_model
 from surefoot.errors import InvalidInputError, shown
 from surefoot.numerics.designs import generator
 from surefoot.numerics.warping import LEVELS
+from surefoot.optimize.border import Border, border_of
 from surefoot.optimize.checks import is_a
 from surefoot.optimize.document import Document
 from surefoot.optimize.history import History
+from surefoot.optimize.notes import notes
 from surefoot.optimize.outputs import OPTIONAL, columns
 from surefoot.optimize.parameters import Value
 from surefoot.optimize.robust import Robust, robust
@@ -146,7 +149,7 @@ class Result:
         return [f.name for f in fields(self)]
 
     def __repr__(self) -> str:
-        return "\n".join(f"{name:>11}: {text}" for name, text in self._summary().items())
+        return "\n".join(f"{name:>11}: {indent(text, ' ' * 13).lstrip()}" for name, text in self._summary().items())
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the same lines as a small table."""
@@ -166,6 +169,7 @@ class Result:
             "x": str(self.x) if isinstance(self.x, np.ndarray) else shown(self.x),
             "nfev": str(self.nfev),
             "n_failures": str(self.n_failures),
+            **({"note": "\n".join(told)} if (told := notes(self)) else {}),
         }
 
     @property
@@ -257,6 +261,15 @@ class Result:
         reaches p, the surest one is returned, and `note` says so.
         """
         return robust(self, p, within)
+
+    @cached_property
+    def border(self) -> Border:
+        """How near the best point lies to where evaluations fail, as the model has it.
+
+        P(success) at the best point; where it falls below 1/2 along each parameter, either way, in units and as a
+        share of the range; and the nearest evaluated failure.
+        """
+        return border_of(self)
 
     def success_probability(self, points: Sequence[Any]) -> np.ndarray:
         """P(the evaluation succeeds) at a list of points, as learned from the failures."""

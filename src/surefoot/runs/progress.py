@@ -11,6 +11,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 
 from surefoot.optimize.history import VALUE
+from surefoot.optimize.notes import notes
 from surefoot.optimize.reasons import grouped
 from surefoot.optimize.result import Result
 from surefoot.runs.study import Counts
@@ -120,4 +121,6 @@ def final_table(result: Result, name: str, n_evals: int) -> Table:
         table.add_row(f"  {group.count}×", escape(group.text[:300] + alike))
     if len(groups) > _MOST_REASONS:
         table.add_row("", f"and {len(groups) - _MOST_REASONS} other reasons")
+    for note in notes(result):
+        table.add_row("note", escape(note))
     return table
