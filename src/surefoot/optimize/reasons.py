@@ -12,6 +12,8 @@ from dataclasses import dataclass
 
 # numbers with sign, fraction and exponent (Fortran's d too), also inside words, versions and hexadecimal addresses
 _NUMBER = re.compile(r"(?:(?<![\w.])[-+])?\.?\d(?:[xX][0-9a-fA-F]+|[\d.]*(?:[eEdD][-+]?\d+)?)")
+NO_REASON = "no reason given"
+OTHER = "other"  # reasons too rare to be shown one by one
 _MAX_READ = 2000  # characters of a text
 _MAX_COMPARED = 400  # characters of a pattern: texts that agree so far are taken to be of one kind
 
@@ -23,11 +25,17 @@ class ReasonGroup:
     text: str  # the first one seen
     pattern: str  # with # for every number
     members: tuple[int, ...]  # positions of the reasons in the group
+    same: bool = True  # all have the same numbers too
 
     @property
     def count(self) -> int:
         """How many reasons there are of this kind."""
         return len(self.members)
+
+    @property
+    def label(self) -> str:
+        """What all of them say, in one line: numbers that differ are left out."""
+        return " ".join((self.text if self.same else self.pattern.replace("#", "…")).split()) or NO_REASON
 
 
 def pattern_of(reason: str) -> str:
@@ -40,6 +48,7 @@ def grouped(reasons: Iterable[str]) -> list[ReasonGroup]:
     patterns: dict[str, str] = {}  # of each text: most repeat
     members: dict[str, list[int]] = {}
     first: dict[str, str] = {}
+    differ: set[str] = set()
     for i, reason in enumerate(reasons):
         pattern = patterns.get(reason)
         if pattern is None:
@@ -47,8 +56,19 @@ def grouped(reasons: Iterable[str]) -> list[ReasonGroup]:
         if pattern not in members:
             members[pattern], first[pattern] = [], reason
         members[pattern].append(i)
-    found = [ReasonGroup(first[pattern], pattern, tuple(places)) for pattern, places in members.items()]
+        if reason != first[pattern]:
+            differ.add(pattern)
+    found = [ReasonGroup(first[k], k, tuple(places), k not in differ) for k, places in members.items()]
     return sorted(found, key=lambda group: -group.count)
+
+
+def leading(reasons: Iterable[str], most: int) -> list[ReasonGroup]:
+    """At most so many groups: where there are more kinds, the most frequent ones, and all others as the last one."""
+    groups = grouped(reasons)
+    if len(groups) <= most:
+        return groups
+    rest = sorted(i for group in groups[most - 1 :] for i in group.members)
+    return [*groups[: most - 1], ReasonGroup(OTHER, OTHER, tuple(rest))]
 
 
 def summary(reasons: Iterable[str], most: int = 3, width: int = 120) -> str:

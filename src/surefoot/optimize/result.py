@@ -290,10 +290,11 @@ class Result:
         n: int = 60,
         path: str | None = None,
     ) -> Any:
-        """The map of P(success) over two parameters, by name, with the evaluations and failures marked.
+        """The map of P(success) over two parameters, by name, with the evaluations and the failures by reason.
 
-        others: the remaining parameters are fixed at the best point ("best") or at given values (a dict), or
-        averaged over ("average"). As Figure 6 of the paper.
+        Default: the two that P(success) depends on most. others: the remaining parameters are fixed at the best point
+        ("best") or at given values (a dict), or averaged over the whole space ("average") or over evaluations that
+        succeeded ("successes"). As Figure 6 of the paper.
         """
         from surefoot.optimize.plots import plot_success
 
