@@ -237,8 +237,8 @@ def _success_map(inference: Inference) -> Figure:
     (held,) = shown(inference, small, inference.estimate[small.index])
     caption = (
         "Probability that a simulation succeeds, as a classifier learns it from all simulations of the search, with "
-        f"the small-vessel stiffness held at {held} {small.unit}. Dots succeeded, crosses failed (for any small-vessel "
-        "stiffness); the star is the best fit."
+        f"the small-vessel stiffness held at {held} {small.unit}. Dots succeeded, the other marks failed (for any "
+        "small-vessel stiffness); the star is the best fit."
     )
     return Figure([drawing], caption)
 
