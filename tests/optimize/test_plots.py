@@ -176,7 +176,7 @@ def test_failures_are_marked_by_reason_and_the_rest_as_other() -> None:
     result = evenly(many_reasons, 3, 80)
     reasons = [e.reason for e in result.history.evaluations if not e.ok]
     legend = legend_of(result.plot_success())
-    assert f"failed: stress … > … ({sum(r.startswith('stress') for r in reasons)})" in legend
+    assert f"failed: stress … > 2 ({sum(r.startswith('stress') for r in reasons)})" in legend
     assert f"failed: no mesh ({reasons.count('no mesh')})" in legend
     assert len([line for line in legend if line.startswith("failed: ")]) == 5
     assert sum(int(line.split("(")[-1][:-1]) for line in legend if line.startswith("failed")) == result.n_failures

@@ -13,13 +13,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import permutations
 from typing import Any
 
 import numpy as np
 
 from surefoot.errors import shown
 from surefoot.optimize.history import History
-from surefoot.optimize.parameters import Categorical, Integer, Real
+from surefoot.optimize.parameters import Categorical, Integer, Parameter, Real
 from surefoot.optimize.space import Space
 
 _LEAST = 3  # evaluations that make a place
@@ -111,13 +112,14 @@ def _edge(x: np.ndarray, end: float, side: float) -> str:
 def _comparisons(space: Space, history: History, chosen: list[int]) -> Iterator[_Rule]:
     """Which real parameters are less than which others, wherever their ranges overlap, in all chosen evaluations."""
     real = [i for i, p in enumerate(space.parameters) if isinstance(p, Real) and p.n_values > 1][:_MOST_COMPARED]
-    grid = (np.arange(64) + 0.5) / 64
-    for i in real:
-        for j in real:
-            p, q = space.parameters[i], space.parameters[j]
-            x, y = (np.asarray([e.x[k] for e in history.evaluations], dtype=float) for k in (i, j))
-            if i == j or not (x[chosen] <= y[chosen]).all():
-                continue
-            a, b = (np.asarray([r.decode(np.asarray([u])) for u in grid]) for r in (p, q))
-            text = f"{space.names[i]} < {space.names[j]}"
-            yield _Rule(text, (space.names[i], space.names[j]), x <= y, float(np.mean(a[:, None] < b)))
+    at = {i: np.asarray([e.x[i] for e in history.evaluations], dtype=float) for i in real}
+    for i, j in permutations(real, 2):
+        if (at[i][chosen] <= at[j][chosen]).all():
+            one, other = (_evenly(space.parameters[k]) for k in (i, j))
+            names = (space.names[i], space.names[j])
+            yield _Rule(" < ".join(names), names, at[i] <= at[j], float(np.mean(one[:, None] < other)))
+
+
+def _evenly(p: Parameter) -> np.ndarray:
+    """Values of a real parameter that fill its range, (64,)."""
+    return np.asarray([p.decode(np.asarray([(k + 0.5) / 64])) for k in range(64)])

@@ -6,6 +6,7 @@ of stress.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -25,7 +26,7 @@ class ReasonGroup:
     text: str  # the first one seen
     pattern: str  # with # for every number
     members: tuple[int, ...]  # positions of the reasons in the group
-    same: bool = True  # all have the same numbers too
+    differing: frozenset[int] = frozenset()  # which of the numbers are not the same in all of them
 
     @property
     def count(self) -> int:
@@ -35,7 +36,9 @@ class ReasonGroup:
     @property
     def label(self) -> str:
         """What all of them say, in one line: numbers that differ are left out."""
-        return " ".join((self.text if self.same else self.pattern.replace("#", "…")).split()) or NO_REASON
+        numbers = itertools.count()
+        text = _NUMBER.sub(lambda found: "…" if next(numbers) in self.differing else found[0], self.text[:_MAX_READ])
+        return " ".join(text.split()) or NO_REASON
 
 
 def pattern_of(reason: str) -> str:
@@ -48,18 +51,24 @@ def grouped(reasons: Iterable[str]) -> list[ReasonGroup]:
     patterns: dict[str, str] = {}  # of each text: most repeat
     members: dict[str, list[int]] = {}
     first: dict[str, str] = {}
-    differ: set[str] = set()
+    differing: dict[str, set[int]] = {}
     for i, reason in enumerate(reasons):
         pattern = patterns.get(reason)
         if pattern is None:
             pattern = patterns[reason] = pattern_of(reason)
-        if pattern not in members:
-            members[pattern], first[pattern] = [], reason
+            if pattern not in members:
+                members[pattern], first[pattern], differing[pattern] = [], reason, set()
+            elif len(differing[pattern]) < pattern.count("#"):
+                differing[pattern] |= _differing(first[pattern], reason)
         members[pattern].append(i)
-        if reason != first[pattern]:
-            differ.add(pattern)
-    found = [ReasonGroup(first[k], k, tuple(places), k not in differ) for k, places in members.items()]
+    found = [ReasonGroup(first[k], k, tuple(places), frozenset(differing[k])) for k, places in members.items()]
     return sorted(found, key=lambda group: -group.count)
+
+
+def _differing(one: str, other: str) -> set[int]:
+    """Which numbers of two reasons of one kind are not the same."""
+    pairs = zip(_NUMBER.findall(one[:_MAX_READ]), _NUMBER.findall(other[:_MAX_READ]), strict=False)
+    return {k for k, (a, b) in enumerate(pairs) if a != b}
 
 
 def leading(reasons: Iterable[str], most: int) -> list[ReasonGroup]:

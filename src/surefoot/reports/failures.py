@@ -66,7 +66,7 @@ def _reasons(result: Result) -> Table:
     kept = [k for k, column in enumerate(zip(*rows, strict=True)) if k not in (2, 3) or any(column)]
     header = ("count", "reason", "where", "mean time", "first at evaluation")
     caption = "Failed evaluations by reason"
-    if not all(group.same for group in groups):
+    if any(group.differing for group in groups):
         caption += "; those that differ only in numbers are counted together, with the first as an example"
     if groups[-1].pattern == OTHER:
         caption += "; the rarer ones together"

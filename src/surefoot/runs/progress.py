@@ -117,7 +117,7 @@ def final_table(result: Result, name: str, n_evals: int) -> Table:
     reasons = [e.reason for e in result.history.evaluations if not e.ok]
     groups = grouped(reasons)
     for group in groups[:_MOST_REASONS]:
-        alike = "" if group.same else " (other numbers in others)"
+        alike = " (other numbers in others)" if group.differing else ""
         table.add_row(f"  {group.count}×", escape(group.text[:300] + alike))
     if len(groups) > _MOST_REASONS:
         table.add_row("", f"and {len(groups) - _MOST_REASONS} other reasons")
