@@ -141,7 +141,7 @@ def _crossing(result: Result, i: int, start: float, way: float) -> Crossing:
     p = result.space.parameters[i]
     unit = p.snap(np.asarray([start + way]))
     value, best = p.decode(unit), p.decode(np.asarray([start]))
-    return Crossing(float(value), abs(float(value) - float(best)), abs(float(unit[0]) - start))
+    return Crossing(float(value), abs(float(value) - float(best)), abs(float(unit[0] - start)))
 
 
 def _nearest_failure(result: Result, best: np.ndarray) -> NearestFailure | None:
