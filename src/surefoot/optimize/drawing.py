@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from surefoot.backend import engine
 from surefoot.optimize.parameters import Categorical, Integer
 from surefoot.optimize.reasons import leading
 
@@ -162,11 +163,12 @@ def draw_success(ax: Any, result: Result, i: int, j: int, fills: Sequence[Sequen
     a, b = axis_values(result, i, n), axis_values(result, j, n)
     starts = [columns.start for _, columns in result.space.columns()]
     total = np.zeros((len(b), len(a)))
-    for fill in fills:
-        units = np.repeat(result.space.encode(fill)[None], total.size, axis=0)
-        units[:, starts[i]] = np.tile([result.space.parameters[i].encode(u)[0] for u in a], len(b))
-        units[:, starts[j]] = np.repeat([result.space.parameters[j].encode(v)[0] for v in b], len(a))
-        total += result.model.success_at(units).reshape(total.shape)
+    with engine(result.nfev):
+        for fill in fills:
+            units = np.repeat(result.space.encode(fill)[None], total.size, axis=0)
+            units[:, starts[i]] = np.tile([result.space.parameters[i].encode(u)[0] for u in a], len(b))
+            units[:, starts[j]] = np.repeat([result.space.parameters[j].encode(v)[0] for v in b], len(a))
+            total += result.model.success_at(units).reshape(total.shape)
     levels = np.linspace(0.0, 1.0, 11)
     mesh = ax.contourf(a, b, np.clip(total / len(fills), 0.0, 1.0), levels=levels, cmap="RdBu", vmin=-0.15, vmax=1.15)
     p = total / len(fills)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from surefoot.backend import engine
 from surefoot.numerics.designs import generator, latin_hypercube
 from surefoot.optimize.drawing import mappable
 
@@ -42,33 +43,51 @@ class Influence:
 
 def influence(result: Result) -> Influence:
     """What the learned P(success) of a result depends on."""
-    space, d = result.space, result.space.d
-    candidates = mappable(result)
+    d, candidates = result.space.d, mappable(result)
     n = int(np.clip(_PREDICTIONS // (d + 1 + _PAIRED * (_PAIRED + 1) // 2), _LEAST, _MOST))
     uniforms = latin_hypercube(2 * n, d, generator(0, 2, 0))
-    one, other = _sample(result, uniforms[:n]), _sample(result, uniforms[n:])
-    columns = [columns for _, columns in space.columns()]
-    p = result.model.success_at(one)
-    variance = float(np.var(p))
-    if variance < _FLAT:
-        first_two = tuple(combinations(candidates, 2))[:1]
-        return Influence(np.zeros(d), first_two, (0.0,) * len(first_two))
-
-    def mixed(base: np.ndarray, others: np.ndarray, taken: Sequence[int]) -> np.ndarray:
-        """P at one sample with the columns of some parameters taken from the other one."""
-        units = base.copy()
-        for k in taken:
-            units[:, columns[k]] = others[:, columns[k]]
-        return result.model.success_at(units)
-
-    total = np.asarray([0.5 * np.mean((p - mixed(one, other, [i])) ** 2) / variance for i in range(d)])
-    compared = sorted(sorted(candidates, key=lambda i: -total[i])[:_PAIRED])
-    closed: dict[tuple[int, ...], float] = {}
-    for some in [*combinations(compared, 1), *combinations(compared, 2)]:
-        q = mixed(other, one, some)
-        closed[some] = float(np.clip(np.mean((p - p.mean()) * (q - q.mean())) / variance, 0.0, 1.0))
+    samples = _Samples(result, _sample(result, uniforms[:n]), _sample(result, uniforms[n:]))
+    with engine(result.nfev):
+        p = samples.probability(samples.one)
+        variance = float(np.var(p))
+        if variance < _FLAT:
+            first_two = tuple(combinations(candidates, 2))[:1]
+            return Influence(np.zeros(d), first_two, (0.0,) * len(first_two))
+        total = np.asarray([0.5 * np.mean((p - samples.without(i)) ** 2) / variance for i in range(d)])
+        compared = sorted(sorted(candidates, key=lambda i: -total[i])[:_PAIRED])
+        closed: dict[tuple[int, ...], float] = {}
+        for some in [*combinations(compared, 1), *combinations(compared, 2)]:
+            q = samples.sharing(some)
+            closed[some] = float(np.clip(np.mean((p - p.mean()) * (q - q.mean())) / variance, 0.0, 1.0))
     pairs = _chosen(closed, list(combinations(compared, 2)))
     return Influence(total, pairs, tuple(closed[pair] for pair in pairs))
+
+
+@dataclass(frozen=True)
+class _Samples:
+    """Two independent samples, and P where some of their columns are exchanged."""
+
+    result: Result
+    one: np.ndarray  # (N, D)
+    other: np.ndarray
+
+    def probability(self, units: np.ndarray) -> np.ndarray:
+        return self.result.model.success_at(units)
+
+    def without(self, i: int) -> np.ndarray:
+        """P at the one sample, parameter i drawn anew."""
+        return self._mixed(self.one, self.other, [i])
+
+    def sharing(self, some: Sequence[int]) -> np.ndarray:
+        """P at the other sample, some parameters as in the one."""
+        return self._mixed(self.other, self.one, some)
+
+    def _mixed(self, base: np.ndarray, source: np.ndarray, some: Sequence[int]) -> np.ndarray:
+        units = base.copy()
+        for i, (_, columns) in enumerate(self.result.space.columns()):
+            if i in some:
+                units[:, columns] = source[:, columns]
+        return self.probability(units)
 
 
 def _chosen(closed: Mapping[tuple[int, ...], float], pairs: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:

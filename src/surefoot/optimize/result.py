@@ -260,7 +260,8 @@ class Result:
         mean + 2 sd, so that a point that was not evaluated is chosen only if the model is sure of it. If no point
         reaches p, the surest one is returned, and `note` says so.
         """
-        return robust(self, p, within)
+        with engine(self.nfev):
+            return robust(self, p, within)
 
     @cached_property
     def border(self) -> Border:
@@ -269,7 +270,8 @@ class Result:
         P(success) at the best point; where it falls below 1/2 along each parameter, either way, in units and as a
         share of the range; and the nearest evaluated failure.
         """
-        return border_of(self)
+        with engine(self.nfev):
+            return border_of(self)
 
     def success_probability(self, points: Sequence[Any]) -> np.ndarray:
         """P(the evaluation succeeds) at a list of points, as learned from the failures."""
