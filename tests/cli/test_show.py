@@ -72,8 +72,8 @@ def in_terminal(folder: Path, width: int, *arguments: str) -> list[str]:
     return re.sub(r"\x1b\[[\d;]*m|\r", "", text.decode()).splitlines()
 
 
-def in_pipe(folder: Path, *arguments: str) -> str:
-    command = [sys.executable, "-m", "surefoot", "show", "p.db", *arguments]
+def in_pipe(folder: Path, *arguments: str, storage: str = "p.db") -> str:
+    command = [sys.executable, "-m", "surefoot", "show", storage, *arguments]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True).stdout
 
 
@@ -116,6 +116,27 @@ def test_failures_that_differ_in_numbers_are_counted_together(folder):
     text = " ".join(in_pipe(folder).split())
     assert "3× │ stress 173.25 MPa" in text
     assert "1×" not in text
+
+
+def test_what_to_know_of_the_failures_is_told_below_the_reasons(folder):
+    study = optuna.create_study(study_name="p", storage=(storage := open_storage(folder / "slow.db", create=True)))
+    for i in range(20):
+        failed = i >= 14
+        study.add_trial(
+            create_trial(
+                state=TrialState.FAIL if failed else TrialState.COMPLETE,
+                value=None if failed else -i / 3,
+                params={"a": i / 20},
+                distributions={"a": FloatDistribution(0.0, 1.0)},
+                user_attrs={OUTPUT: {"duration_s": 0.2 if failed else 35.0}, **({REASON: "no"} if failed else {})},
+            )
+        )
+    close_storage(storage)
+    text = " ".join(re.sub("[│┃]", " ", in_pipe(folder, storage="slow.db")).split())
+    assert "note failures take 200 ms, successes 35 s (medians)" in text
+    assert re.search(
+        r"note P\(success\) is [\d.]+ at the best point, and .* above its a \([\d.]+ % of the range\)", text
+    )
 
 
 def test_a_file_of_the_current_folder_is_not_taken_for_the_output_of_a_trial(folder):

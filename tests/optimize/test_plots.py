@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from surefoot import Categorical, Integer, Optimizer, Real, minimize
+from surefoot import Categorical, Evaluation, Failed, History, Integer, Optimizer, Real, minimize
 from surefoot.errors import InvalidInputError
 
 pytest.importorskip("matplotlib").use("Agg")
@@ -152,6 +152,64 @@ def test_the_path_may_be_a_path(tmp_path: Path) -> None:
 def test_a_result_without_evaluations_is_rejected_with_a_three_part_message(rejects) -> None:
     with rejects():
         Optimizer([(0.0, 1.0)]).result().plot()
+
+
+def many_reasons(x) -> float:
+    for k, (limit, reason) in enumerate([(0.2, "no mesh"), (0.35, "stress {} > 2"), (0.4, "$x$"), (0.45, "_hidden"),
+                                         (0.5, "fifth"), (0.55, "sixth")]):  # fmt: skip
+        if x[1] < limit:
+            raise Failed(reason.format(x[k % 2]))
+    return bowl(x)
+
+
+def legend_of(figure) -> list[str]:
+    (legend,) = figure.legends
+    return [text.get_text() for text in legend.get_texts()]
+
+
+def evenly(fun, d: int, n: int = 60, **options):
+    """The result of evaluations spread over the cube."""
+    return minimize(fun, [(0.0, 1.0)] * d, n_evals=n, n_init=n, failures="ep", **options)
+
+
+def test_failures_are_marked_by_reason_and_the_rest_as_other() -> None:
+    result = evenly(many_reasons, 3, 80)
+    reasons = [e.reason for e in result.history.evaluations if not e.ok]
+    legend = legend_of(result.plot_success())
+    assert f"failed: stress … > 2 ({sum(r.startswith('stress') for r in reasons)})" in legend
+    assert f"failed: no mesh ({reasons.count('no mesh')})" in legend
+    assert len([line for line in legend if line.startswith("failed: ")]) == 5
+    assert sum(int(line.split("(")[-1][:-1]) for line in legend if line.startswith("failed")) == result.n_failures
+    assert any(line.startswith("failed: other (") for line in legend)
+
+
+def test_lost_evaluations_are_not_on_the_map() -> None:
+    evaluations = [*evenly(fails_on_the_right, 2).history.evaluations]
+    evaluations.append(Evaluation((0.5, 0.5), math.nan, "transient", "worker lost"))
+    figure = Optimizer([(0.0, 1.0)] * 2, history=History(tuple(evaluations)), failures="ep").result().plot_success()
+    assert not any("worker" in line for line in legend_of(figure))
+
+
+def test_the_map_is_drawn_over_the_parameters_that_matter() -> None:
+    result = evenly(lambda x: math.nan if x[1] <= x[3] else bowl(x), 5)
+    ax = result.plot_success().axes[0]
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("x1", "x3")
+    ax = result.plot_success(x="x4").axes[0]
+    assert ax.get_xlabel() == "x4"
+    assert ax.get_ylabel() in ("x1", "x3")
+    ax = result.plot_success(y="x1").axes[0]
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("x3", "x1")
+
+
+@pytest.mark.parametrize("others", ["best", "average", "successes", {"x2": 0.5}], ids=str)
+def test_the_other_parameters_can_be_held_or_averaged(others, tmp_path: Path) -> None:
+    evenly(fails_on_the_right, 3).plot_success("x0", "x1", others=others, n=12, path=str(tmp_path / "map.png"))
+    assert (tmp_path / "map.png").read_bytes().startswith(PNG)
+
+
+def test_a_mixed_space_has_its_map() -> None:
+    result = minimize(lambda p: math.nan if p["n"] > 3 else p["a"], MIXED, n_evals=40, n_init=40, failures="ep")
+    assert "n" in (result.plot_success(n=20).axes[0].get_xlabel(), result.plot_success(n=20).axes[0].get_ylabel())
 
 
 @pytest.fixture(autouse=True)

@@ -5,7 +5,7 @@ import pytest
 from surefoot import minimize
 from surefoot.errors import TooManyFailuresError
 from surefoot.optimize.hopeless import stop_if_hopeless
-from surefoot.optimize.reasons import grouped, pattern_of, summary
+from surefoot.optimize.reasons import grouped, leading, pattern_of, summary
 
 
 @pytest.mark.parametrize(
@@ -49,6 +49,25 @@ def test_kinds_of_equal_size_stand_in_the_order_they_were_seen() -> None:
     assert [group.text for group in grouped(["b 1", "a 1", "a 2", "b 2", "c"])] == ["b 1", "a 1", "c"]
 
 
+def test_a_label_leaves_out_the_numbers_that_differ() -> None:
+    reasons = [
+        "exit status 139",
+        "exit status 139",
+        "stress 3e7 >\n 2 Pa",
+        "stress 4e7 >\n 2 Pa",
+        "stress 3e7 >\n 2 Pa",
+    ]
+    stress, status = grouped(reasons)
+    assert (stress.label, status.label) == ("stress … > 2 Pa", "exit status 139")
+    assert grouped([""])[0].label == "no reason given"
+
+
+def test_kinds_beyond_the_most_are_one_group() -> None:
+    groups = leading(["a", "b", "b", "c 1", "c 2", "d", "c 3"], 3)
+    assert [(group.text, group.members) for group in groups] == [("c 1", (3, 4, 6)), ("b", (1, 2)), ("other", (0, 5))]
+    assert [group.text for group in leading(["a", "b"], 2)] == ["a", "b"]
+
+
 def test_no_reasons_make_no_groups() -> None:
     assert grouped([]) == []
 
@@ -63,6 +82,13 @@ def test_very_many_different_reasons_are_grouped(n: int) -> None:
 def test_very_many_kinds_of_reasons_stay_apart() -> None:
     words = ["".join(chr(97 + i // 26**k % 26) for k in range(4)) for i in range(50_000)]
     assert len(grouped(words)) == 50_000
+
+
+def test_very_many_kinds_are_few_groups() -> None:
+    words = ["".join(chr(97 + i // 26**k % 26) for k in range(4)) for i in range(50_000)]
+    groups = leading(words, 5)
+    assert len(groups) == 5
+    assert groups[-1].count == 50_000 - 4
 
 
 def test_very_long_reasons_are_compared_by_their_beginnings() -> None:

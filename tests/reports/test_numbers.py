@@ -4,7 +4,8 @@ import math
 
 import pytest
 
-from surefoot.reports.numbers import duration, fixed, number, percent, power, significant
+from surefoot.optimize.durations import duration
+from surefoot.reports.numbers import fixed, number, percent, power, significant
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import Any
 
 from rich.cells import cell_len
 
-from surefoot.reports.numbers import duration
+from surefoot.optimize.durations import duration
 
 Row = dict[str, Any]
 Column = list[str]  # its header, then a cell of each trial

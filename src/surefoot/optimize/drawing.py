@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from surefoot.backend import engine
 from surefoot.optimize.parameters import Categorical, Integer
+from surefoot.optimize.reasons import leading
 
 if TYPE_CHECKING:
     from surefoot.optimize.result import Result
@@ -21,6 +23,14 @@ LONE_SURROGATES = re.compile(r"[\ud800-\udfff]")  # bytes that were no UTF-8: no
 _N_SLICE = 120  # points along a real parameter
 _MAX_NAME = 32  # characters of a parameter's name that fit below a small picture
 _MAX_MARKS = 24  # integers drawn one by one; more are drawn as a curve
+_MAX_REASON = 40  # characters of a reason that fit into a legend
+_MARKS = (  # of failures, one for each kind of reason; the last one for the rest
+    {"marker": "x", "ms": 5.5, "color": "black"},
+    {"marker": "^", "ms": 5.0, "color": "#5e2a84", "mec": "white", "mew": 0.5},
+    {"marker": "s", "ms": 4.2, "color": "#0b6e4f", "mec": "white", "mew": 0.5},
+    {"marker": "D", "ms": 4.0, "color": "#b35c00", "mec": "white", "mew": 0.5},
+    {"marker": "+", "ms": 6.5, "color": "#444444"},
+)
 
 
 def best_so_far(result: Result) -> np.ndarray:
@@ -146,20 +156,40 @@ def draw_map(ax: Any, result: Result) -> Any:
 
 
 def draw_success(ax: Any, result: Result, i: int, j: int, fills: Sequence[Sequence[Any]], n: int) -> Any:
-    """P(success) over parameters i and j, averaged over full points that say where the others are."""
+    """P(success) over parameters i and j, averaged over full points that say where the others are.
+
+    Failures have a mark for every frequent reason. Evaluations that were lost to the machine are left out.
+    """
     a, b = axis_values(result, i, n), axis_values(result, j, n)
+    starts = [columns.start for _, columns in result.space.columns()]
     total = np.zeros((len(b), len(a)))
-    for fill in fills:
-        points = [[u if k == i else v if k == j else fill[k] for k in range(result.space.d)] for v in b for u in a]
-        total += result.success_probability(points).reshape(total.shape)
+    with engine(result.nfev):
+        for fill in fills:
+            units = np.repeat(result.space.encode(fill)[None], total.size, axis=0)
+            units[:, starts[i]] = np.tile([result.space.parameters[i].encode(u)[0] for u in a], len(b))
+            units[:, starts[j]] = np.repeat([result.space.parameters[j].encode(v)[0] for v in b], len(a))
+            total += result.model.success_at(units).reshape(total.shape)
     levels = np.linspace(0.0, 1.0, 11)
     mesh = ax.contourf(a, b, np.clip(total / len(fills), 0.0, 1.0), levels=levels, cmap="RdBu", vmin=-0.15, vmax=1.15)
+    p = total / len(fills)
+    if p.min() < 0.5 < p.max():
+        ax.contour(a, b, p, levels=[0.5], colors=["black"], linewidths=1.0)
+        ax.plot([], [], color="black", lw=1.0, label="P(success) = 1/2")
     ok = result.history.ok
     at = np.asarray([(e.x[i], e.x[j]) for e in result.history.evaluations], dtype=float)
     ax.plot(*at[ok].T, "o", ms=3.5, color="black", mec="white", mew=0.4, label=f"succeeded ({ok.sum()})")
-    ax.plot(*at[~ok].T, "x", ms=5.5, color="black", label=f"failed ({(~ok).sum()})")
+    failed = np.flatnonzero(result.history.seen & ~ok)
+    groups = leading([result.history.evaluations[k].reason for k in failed], len(_MARKS))
+    for group, mark in zip(groups, _MARKS, strict=False):
+        label = f"{_told_apart(short(group.label, _MAX_REASON))} ({group.count})"
+        ax.plot(*at[failed[list(group.members)]].T, **mark, ls="", label=label)
     _label(ax, result, i, j)
     return mesh
+
+
+def _told_apart(reason: str) -> str:
+    """A reason as a legend takes it: Matplotlib hides what begins with _ and reads what stands between $."""
+    return f"failed: {reason}".replace("$", r"\$")
 
 
 def _label(ax: Any, result: Result, i: int, j: int) -> None:

@@ -6,6 +6,8 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from surefoot.errors import InvalidInputError, MissingExtraError, shown
 from surefoot.numerics.designs import generator, kronecker
 from surefoot.optimize.checks import as_integer, is_a
@@ -19,12 +21,14 @@ from surefoot.optimize.drawing import (
     short,
 )
 from surefoot.optimize.files import as_path, told
+from surefoot.optimize.influence import influence
 from surefoot.optimize.parameters import Real
 
 if TYPE_CHECKING:
     from surefoot.optimize.result import Result
 
 _MAX_SLICES = 6
+_N_SUCCESSES = 16  # evaluations over which a map is averaged
 
 
 def pyplot() -> Any:
@@ -101,8 +105,8 @@ def plot_success(
             f"expected two real or integer parameters to draw a map; got {len(names)}; try result.plot()"
         )
     n = as_integer("n", n, 2, 61, 2000)
-    x = names[0] if x is None else x
-    y = next(name for name in names if name != x) if y is None else y
+    if x is None or y is None:
+        x, y = _axes(result, names, x, y)
     if not all(is_a(name, str) and name in names for name in (x, y)) or x == y:
         raise InvalidInputError(
             f"expected two of the parameters {names}; got {shown(x)} and {shown(y)}; try {names[:2]}"
@@ -111,26 +115,51 @@ def plot_success(
     fills = _other_values(result, others, {x, y})
     fig, ax = plt.subplots(figsize=(5.8, 4.6), layout="constrained")
     fig.colorbar(draw_success(ax, result, i, j, fills, n), ax=ax, label="P(success)")
+    if result.success:
+        best = best_values(result)
+        ax.plot([best[i]], [best[j]], "*", ms=13, ls="", color="gold", mec="0.2", clip_on=False, label="best point")
     rest = [name for name in space.names if name not in (x, y)]
-    title = "averaged over " if len(fills) > 1 else "at " if rest else ""
+    title = "averaged over " if len(fills) > 1 and rest else "at " if rest else ""
     parts = (
         [short(name, 32) for name in rest]
         if len(fills) > 1
         else [f"{short(name, 32)} = {short(fills[0][space.names.index(name)])}" for name in rest]
     )
     ax.set_title(title + ", ".join(parts), fontsize=9, parse_math=False)
-    ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=2, frameon=False, fontsize=8)
+    fig.legend(loc="outside lower left", frameon=False, fontsize=8)
+    fig.set_figheight(4.0 + 0.2 * len(ax.get_legend_handles_labels()[1]))
     return finished(fig, path)
 
 
+def _axes(result: Result, names: list[str], x: str | None, y: str | None) -> tuple[str, str]:
+    """Two parameters to draw: the given one, and those that the failures depend on most."""
+    given = x if x is not None else y
+    found = influence(result)
+    if given is None:
+        i, j = found.pairs[0]  # there are two parameters to draw
+        return result.space.names[i], result.space.names[j]
+    others = [name for name in names if name != given]
+    other = max(others, key=lambda name: found.total[result.space.names.index(name)])
+    return (other, y) if y is not None else (str(given), other)
+
+
+def spread_successes(result: Result) -> list[list[Any]]:
+    """Up to 16 points that succeeded, evenly taken from the first to the last."""
+    ok = np.flatnonzero(result.history.ok)
+    places = np.unique(np.linspace(0, len(ok) - 1, min(len(ok), _N_SUCCESSES)).round().astype(int))
+    return [list(result.history.evaluations[k].x) for k in ok[places]]
+
+
 def _other_values(result: Result, others: Mapping[str, Any] | str, drawn: set[str]) -> list[list[Any]]:
-    """Full points whose undrawn parameters are fixed (one point) or spread over the space (64, to average)."""
+    """Full points whose undrawn parameters are fixed (one point), or those of several points, to average."""
     space = result.space
     if is_a(others, str) and others == "average":
         if space.d == 2:
             return [list(result.history.evaluations[0].x)]
         units = space.from_uniform(kronecker(64, space.d, generator(0, 0, 0)))
         return [list(space.decode(unit)) for unit in units]
+    if is_a(others, str) and others == "successes":
+        return spread_successes(result)
     base = best_values(result) if result.success else list(result.history.evaluations[0].x)
     if isinstance(others, Mapping):
         for name, value in others.items():
@@ -141,6 +170,7 @@ def _other_values(result: Result, others: Mapping[str, Any] | str, drawn: set[st
         base = list(space.validate(base))
     elif not is_a(others, str) or others != "best":
         raise InvalidInputError(
-            f"expected others='best', 'average' or a dict of values; got {shown(others)}; try others='average'"
+            "expected others='best', 'successes', 'average' or a dict of values; "
+            f"got {shown(others)}; try others='average'"
         )
     return [base]

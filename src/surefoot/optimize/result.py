@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from html import escape
+from textwrap import indent
 from typing import Any, Literal
 
 import numpy as np
@@ -18,11 +19,14 @@ from surefoot.engine.model import Model, fit_model
 from surefoot.errors import InvalidInputError, shown
 from surefoot.numerics.designs import generator
 from surefoot.numerics.warping import LEVELS
+from surefoot.optimize.border import Border, border_of
 from surefoot.optimize.checks import is_a
 from surefoot.optimize.document import Document
 from surefoot.optimize.history import History
+from surefoot.optimize.notes import notes
 from surefoot.optimize.outputs import OPTIONAL, columns
 from surefoot.optimize.parameters import Value
+from surefoot.optimize.robust import Robust, robust
 from surefoot.optimize.settings import Settings
 from surefoot.optimize.space import Space
 
@@ -39,24 +43,31 @@ class FittedModel:
 
     def _units(self, points: Any) -> np.ndarray:
         units = [self.space.encode(x) for x in self.space.points(points)]
-        return np.asarray(units).reshape(1, -1, self.space.n_inputs)
+        return np.asarray(units).reshape(-1, self.space.n_inputs)
 
     def predict(self, points: Sequence[Any]) -> tuple[np.ndarray, np.ndarray]:
         """Mean and standard deviation of the function (without noise) at a list of points, (m,) each.
 
         Where y is warped (warp="auto") they are the median, and the standard deviation times the slope there.
         """
-        mu, sd = (to_host(moment) for moment in self.fitted.objective.moments(self._units(points)))
+        return self.moments_at(self._units(points))
+
+    def moments_at(self, units: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The same at points (m, D) of the unit cube."""
+        mu, sd = (to_host(moment) for moment in self.fitted.objective.moments(units[None]))
         scaling = self.fitted.scaling
         warp, w = scaling.warp, scaling.shift + scaling.scale * mu
         return self.sign * warp.inverse(w)[0], (scaling.scale * sd * warp.inverse_slope(w))[0]
 
     def success_probability(self, points: Sequence[Any]) -> np.ndarray:
         """P(the evaluation succeeds) at a list of points [NH18, Eq. 10]; 1 while nothing has failed."""
-        units = self._units(points)
+        return self.success_at(self._units(points))
+
+    def success_at(self, units: np.ndarray) -> np.ndarray:
+        """The same at points (m, D) of the unit cube."""
         if self.fitted.success is None:
-            return np.ones(units.shape[1])
-        return np.asarray(to_host(self.fitted.success.probability(units))[0])
+            return np.ones(len(units))
+        return np.asarray(to_host(self.fitted.success.probability(units[None]))[0])
 
     @property
     def learns_failures(self) -> bool:
@@ -138,7 +149,7 @@ class Result:
         return [f.name for f in fields(self)]
 
     def __repr__(self) -> str:
-        return "\n".join(f"{name:>11}: {text}" for name, text in self._summary().items())
+        return "\n".join(f"{name:>11}: {indent(text, ' ' * 13).lstrip()}" for name, text in self._summary().items())
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the same lines as a small table."""
@@ -158,6 +169,7 @@ class Result:
             "x": str(self.x) if isinstance(self.x, np.ndarray) else shown(self.x),
             "nfev": str(self.nfev),
             "n_failures": str(self.n_failures),
+            **({"note": "\n".join(told)} if (told := notes(self)) else {}),
         }
 
     @property
@@ -239,6 +251,28 @@ class Result:
         best = int(np.argmin(self.sign * (mean if noisy else values)))
         return Recommendation(succeeded[best], float(mean[best]), float(sd[best]))
 
+    def robust(self, p: float = 0.95, within: str | Mapping[str, float] | None = None) -> Robust:
+        """The best point whose P(success) is at least p, at the point and over a neighbourhood of it.
+
+        within: None (the point alone), per cent of every range ("2 %": ± 2 %; of the logarithm's for a log
+        parameter), or a dict of half-widths in the parameters' units; those not named do not move. P over a
+        neighbourhood is the least of P at a fixed set of its points: see `neighbourhood`. Best is the least
+        mean + 2 sd, so that a point that was not evaluated is chosen only if the model is sure of it. If no point
+        reaches p, the surest one is returned, and `note` says so.
+        """
+        with engine(self.nfev):
+            return robust(self, p, within)
+
+    @cached_property
+    def border(self) -> Border:
+        """How near the best point lies to where evaluations fail, as the model has it.
+
+        P(success) at the best point; where it falls below 1/2 along each parameter, either way, in units and as a
+        share of the range; and the nearest evaluated failure.
+        """
+        with engine(self.nfev):
+            return border_of(self)
+
     def success_probability(self, points: Sequence[Any]) -> np.ndarray:
         """P(the evaluation succeeds) at a list of points, as learned from the failures."""
         return self.model.success_probability(points)
@@ -258,10 +292,11 @@ class Result:
         n: int = 60,
         path: str | None = None,
     ) -> Any:
-        """The map of P(success) over two parameters, by name, with the evaluations and failures marked.
+        """The map of P(success) over two parameters, by name, with the evaluations and the failures by reason.
 
-        others: the remaining parameters are fixed at the best point ("best") or at given values (a dict), or
-        averaged over ("average"). As Figure 6 of the paper.
+        Default: the two that P(success) depends on most. others: the remaining parameters are fixed at the best point
+        ("best") or at given values (a dict), or averaged over the whole space ("average") or over evaluations that
+        succeeded ("successes"). As Figure 6 of the paper.
         """
         from surefoot.optimize.plots import plot_success
 

@@ -102,7 +102,8 @@ class Space:
         """Whether all parameters are real and none is fixed."""
         return all(p.n_values == math.inf for p in self.parameters)
 
-    def _columns(self) -> Iterator[tuple[Parameter, slice]]:
+    def columns(self) -> Iterator[tuple[Parameter, slice]]:
+        """Every parameter with its inputs of the engine."""
         start = 0
         for p in self.parameters:
             yield p, slice(start, start + p.n_columns)
@@ -172,13 +173,13 @@ class Space:
 
     def decode(self, unit: np.ndarray) -> tuple[Value, ...]:
         """The point at these units (D,)."""
-        return tuple(p.decode(unit[columns]) for p, columns in self._columns())
+        return tuple(p.decode(unit[columns]) for p, columns in self.columns())
 
     def snap(self, units: np.ndarray) -> np.ndarray:
         """The nearest valid units, (..., D)."""
         if self.is_continuous:
             return np.asarray(np.clip(units, 0.0, 1.0))
-        return np.concatenate([p.snap(units[..., columns]) for p, columns in self._columns()], axis=-1)
+        return np.concatenate([p.snap(units[..., columns]) for p, columns in self.columns()], axis=-1)
 
     def from_uniform(self, uniforms: np.ndarray) -> np.ndarray:
         """Valid units (n, D) for a design (n, d) in [0, 1)."""
@@ -187,7 +188,7 @@ class Space:
     def neighbours(self, unit: np.ndarray) -> np.ndarray:
         """Units (k, D) of the points that differ in one integer or categorical parameter by one step."""
         found = [np.empty((0, self.n_inputs))]
-        for p, columns in self._columns():
+        for p, columns in self.columns():
             others = p.neighbours(p.decode(unit[columns]))
             moved = np.repeat(unit[None], len(others), axis=0)
             if others:

@@ -1,4 +1,4 @@
-"""Numbers and durations as a person writes them."""
+"""Numbers as a person writes them."""
 
 from __future__ import annotations
 
@@ -43,20 +43,6 @@ def fixed(value: float, places: int) -> str:
 def percent(share: float, places: int = 0) -> str:
     """A share in per cent: 22 %."""
     return f"{fixed(100 * share, places)}{NO_BREAK}%"
-
-
-def duration(seconds: float) -> str:
-    """A time with a unit that suits it: 12 ms, 3.4 s, 5 min 20 s, 3 h 5 min."""
-    if not math.isfinite(seconds):
-        return "–"
-    if seconds < 1.0:
-        return f"{1e3 * seconds:.3g} ms"
-    if seconds < 99.95:
-        return f"{seconds:.3g} s"
-    minutes, rest = divmod(round(seconds), 60)
-    if minutes < 100:
-        return f"{minutes} min {rest} s"
-    return f"{minutes // 60} h {minutes % 60} min"
 
 
 def versions(*packages: str) -> list[tuple[str, str]]:

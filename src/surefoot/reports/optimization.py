@@ -14,22 +14,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from surefoot import __version__
-from surefoot.optimize.drawing import best_so_far, best_values, draw_convergence, draw_gap, draw_slice, mappable
+from surefoot.optimize.drawing import best_so_far, best_values, draw_convergence, draw_gap, draw_slice
+from surefoot.optimize.durations import duration, duration_note
 from surefoot.optimize.history import VALUE
 from surefoot.optimize.parameters import Categorical, Integer, Parameter
-from surefoot.optimize.reasons import grouped
 from surefoot.optimize.settings import AUTO
-from surefoot.reports.numbers import duration, number, percent, power, versions
+from surefoot.reports.failures import border_blocks, failure_blocks
+from surefoot.reports.numbers import number, percent, power, versions
 from surefoot.reports.page import Block, Code, Facts, Figure, Note, Section, Table, Text, render, write
-from surefoot.reports.success import success_drawing
 from surefoot.reports.svg import PALETTE, drawing
 
 if TYPE_CHECKING:
-    from surefoot.optimize.history import Evaluation
     from surefoot.optimize.result import Result
 
 _MAX_SLICES = 12
-MAX_REASONS = 20
 _N_BEST = 10
 
 
@@ -52,7 +50,7 @@ def report(result: Result, title: str, warnings: Sequence[str] = ()) -> str:
     if result.success:
         sections.append(Section("What the model believes", _slices(result)))
     if result.nfev:
-        sections.append(Section("Failures", _failures(result)))
+        sections.append(Section("Failures", failure_blocks(result)))
         sections.append(Section("Time", _time(result)))
     sections.append(Section("Settings", _settings(result)))
     written = datetime.now().astimezone().strftime("%d %B %Y, %H:%M %Z").lstrip("0")
@@ -93,6 +91,7 @@ def _outcome(result: Result) -> list[Block]:
         blocks.append(Table("The outputs at the best point", ("output", "value"), outputs, left=(0,)))
     if any("bound" in row[-1] for row in rows):
         blocks.append(Note("The best point lies on a bound: a better one may lie beyond it. Consider wider bounds."))
+    blocks.extend(border_blocks(result))
     exact = dict(zip(result.space.names, best, strict=True))
     blocks.append(Text("With all digits, to copy:"))
     blocks.append(Code(json.dumps(exact, default=str, ensure_ascii=False, indent=2), "The best point as JSON"))
@@ -193,70 +192,6 @@ def _slices(result: Result) -> list[Block]:
     return [Figure(drawings, caption, columns=columns), Text(text)]
 
 
-# --- what failed
-
-
-def _failures(result: Result) -> list[Block]:
-    if not result.n_failures:
-        return [Text("No evaluation failed.")]
-    failed = [(i, e) for i, e in zip(result.numbers, result.history.evaluations, strict=True) if not e.ok]
-    reasons = [e.reason or "no reason given" for _, e in failed]
-    groups = grouped(reasons)
-    rows = [
-        (group.count, _clip(group.text), _example(result, failed[group.members[0]])) for group in groups[:MAX_REASONS]
-    ]
-    caption = "Failed evaluations by reason"
-    if len(groups) < len(set(reasons)):
-        caption += "; those that differ only in numbers are counted together, with the first as an example"
-    if len(groups) > MAX_REASONS:
-        caption += f"; {len(groups) - MAX_REASONS} rarer reasons are left out"
-    blocks: list[Block] = [Table(caption, ("count", "reason", "for example"), rows, left=(1, 2))]
-    lost = sum(e.status == "transient" for e in result.history.evaluations)
-    if lost:
-        verb = "was" if lost == 1 else "were"
-        blocks.append(
-            Text(f"{lost} of them {verb} lost to the machine, not to the point, and the model does not learn from it.")
-        )
-    if result.success:
-        blocks.extend(_success_map(result))
-    return blocks
-
-
-def _clip(reason: str) -> str:
-    line = " ".join(reason.split())
-    return line if len(line) <= 240 else line[:239] + "…"
-
-
-def _example(result: Result, found: tuple[int, Evaluation]) -> str:
-    i, e = found
-    shown = [f"{name} = {_value(v)}" for name, v in zip(result.space.names, e.x, strict=True)]
-    return f"evaluation {i}: " + ", ".join(shown[:4]) + (", …" if len(shown) > 4 else "")
-
-
-def _success_map(result: Result) -> list[Block]:
-    """P(success) over the two parameters along which it changes fastest."""
-    if not result.model.learns_failures:
-        return [Text("Where evaluations fail was not learned, so there is no map of the probability of success.")]
-    relevance = result.model.relevance(of="failures")
-    numeric = sorted(mappable(result), key=lambda i: -relevance[i])[:2]
-    if len(numeric) < 2:
-        return []  # the slices above show P(success) along each parameter
-    i, j = sorted(numeric)
-    names, best = result.space.names, best_values(result)
-
-    others = [f"{name} = {_value(v)}" for k, (name, v) in enumerate(zip(names, best, strict=True)) if k not in (i, j)]
-    held = (
-        f", the others held at the best point ({', '.join(others[:6])}{', …' if len(others) > 6 else ''})"
-        if others
-        else ""
-    )
-    caption = (
-        f"Learned probability that an evaluation succeeds, over {names[i]} and {names[j]}{held}. Dots succeeded, "
-        f"crosses failed{' (all evaluations, whatever the others)' if others else ''}; the star is the best point."
-    )
-    return [Figure([success_drawing(result, i, j, best, (names[i], names[j]))], caption)]
-
-
 # --- time, settings
 
 
@@ -273,7 +208,9 @@ def _time(result: Result) -> list[Block]:
             rows.append((what, len(times), *map(duration, numbers)))
     if not rows:
         return [Text("No evaluation reported how long it took.")]
-    return [Table("Time of the evaluations", ("", "evaluations", "median", "longest", "together"), rows)]
+    table = Table("Time of the evaluations", ("", "evaluations", "median", "longest", "together"), rows)
+    note = duration_note(result.history)
+    return [table, *([Text(f"{note[0].upper()}{note[1:]}.")] if note else [])]
 
 
 def _settings(result: Result) -> list[Block]:

@@ -22,21 +22,28 @@ def success_drawing(
     point: Sequence[Any],
     labels: tuple[str, str],
     units: tuple[float, float] = (1.0, 1.0),
+    fills: Sequence[Sequence[Any]] = (),
 ) -> Markup:
-    """P(success) over parameters i and j, the others as in `point`, which is marked; axes count in `units`."""
+    """P(success) over parameters i and j, the others as in `point`, which is marked; axes count in `units`.
+
+    fills: points over whose other parameters P is averaged instead
+    """
 
     def draw(figure: Any) -> None:
         from matplotlib.ticker import FuncFormatter
 
         ax = figure.add_subplot()
-        mesh = draw_success(ax, result, i, j, [point], _GRID)
-        ax.plot([point[i]], [point[j]], "*", ms=13, color="gold", mec="0.2", clip_on=False)
+        mesh = draw_success(ax, result, i, j, fills or [point], _GRID)
+        ax.plot([point[i]], [point[j]], "*", ms=13, ls="", color="gold", mec="0.2", clip_on=False, label="best point")
         for axis, label, unit in ((ax.xaxis, labels[0], units[0]), (ax.yaxis, labels[1], units[1])):
             axis.set_label_text(short(label, 32), parse_math=False)
             if unit != 1.0:
                 axis.set_major_formatter(FuncFormatter(lambda value, _, unit=unit: f"{value / unit:g}"))
         bar = figure.colorbar(mesh, ax=ax, ticks=[0, 0.25, 0.5, 0.75, 1], label="probability of success")
         bar.outline.set_visible(False)
-        figure.legend(loc="outside upper left", ncols=2)
+        # marks are dark, for they lie on the map: where the page is dark too, the legend must not be
+        box = {"facecolor": "#f4f6f8", "edgecolor": "none", "labelcolor": "#222222", "frameon": True, "framealpha": 1.0}
+        figure.legend(loc="outside lower left", **box)
+        figure.set_figheight(3.4 + 0.17 * len(ax.get_legend_handles_labels()[1]))
 
     return drawing(draw, (5.8, 3.9), f"Map of the probability of success over {labels[0]} and {labels[1]}")

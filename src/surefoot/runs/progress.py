@@ -11,6 +11,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 
 from surefoot.optimize.history import VALUE
+from surefoot.optimize.notes import notes
 from surefoot.optimize.reasons import grouped
 from surefoot.optimize.result import Result
 from surefoot.runs.study import Counts
@@ -116,8 +117,10 @@ def final_table(result: Result, name: str, n_evals: int) -> Table:
     reasons = [e.reason for e in result.history.evaluations if not e.ok]
     groups = grouped(reasons)
     for group in groups[:_MOST_REASONS]:
-        alike = " (other numbers in others)" if len({reasons[i] for i in group.members}) > 1 else ""
+        alike = " (other numbers in others)" if group.differing else ""
         table.add_row(f"  {group.count}×", escape(group.text[:300] + alike))
     if len(groups) > _MOST_REASONS:
         table.add_row("", f"and {len(groups) - _MOST_REASONS} other reasons")
+    for note in notes(result):
+        table.add_row("note", escape(note))
     return table

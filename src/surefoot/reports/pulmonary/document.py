@@ -13,12 +13,13 @@ from surefoot import __version__
 from surefoot.engine.searches import PAPER_MODEL
 from surefoot.inference.result import Inference
 from surefoot.inference.signals import WORDS
+from surefoot.optimize.durations import duration
 from surefoot.optimize.history import History
 from surefoot.optimize.result import make_result
 from surefoot.optimize.settings import Settings
 from surefoot.optimize.space import Space
 from surefoot.pulmonary import NOMINAL, Network
-from surefoot.reports.numbers import duration, fixed, percent
+from surefoot.reports.numbers import fixed, percent
 from surefoot.reports.page import Block, Facts, Figure, Note, References, Section, Table, Text, markup, render, write
 from surefoot.reports.pulmonary.figures import Scale, network_drawing, scale_drawing, waveform_drawing
 from surefoot.reports.pulmonary.trust import trust
@@ -236,8 +237,8 @@ def _success_map(inference: Inference) -> Figure:
     (held,) = shown(inference, small, inference.estimate[small.index])
     caption = (
         "Probability that a simulation succeeds, as a classifier learns it from all simulations of the search, with "
-        f"the small-vessel stiffness held at {held} {small.unit}. Dots succeeded, crosses failed (for any small-vessel "
-        "stiffness); the star is the best fit."
+        f"the small-vessel stiffness held at {held} {small.unit}. Dots succeeded, the other marks failed (for any "
+        "small-vessel stiffness); the star is the best fit."
     )
     return Figure([drawing], caption)
 

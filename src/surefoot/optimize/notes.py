@@ -1,0 +1,44 @@
+"""What whoever reads a result must know of its failures, in sentences; empty where there is nothing to say."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from surefoot.optimize.border import LEVEL, Border, per_cent
+from surefoot.optimize.drawing import short
+from surefoot.optimize.durations import duration_note
+
+if TYPE_CHECKING:
+    from surefoot.optimize.result import Result
+
+_NEAR = 0.05  # of the range: a border so near to the best point is worth a sentence
+_SURE = 0.9  # so is a P(success) of the best point below this
+_MAX_NAME = 60
+_MOST_FITTED = 500  # evaluations of which a model is fitted for these sentences alone
+
+
+def notes(result: Result) -> list[str]:
+    """The sentences, each without a capital and a full stop.
+
+    If something has failed a model is fitted, unless that takes long: who prints a result does not want to wait.
+    """
+    found = []
+    quick = "model" in vars(result) or result.nfev <= _MOST_FITTED
+    if result.success and result.n_failures and quick and result.model.learns_failures:
+        found.append(border_note(result.border))
+    found.append(duration_note(result.history))
+    return [note for note in found if note]
+
+
+def border_note(border: Border) -> str:
+    """How near the best point lies to where evaluations fail; empty if it lies far from it."""
+    p = f"P(success) is {border.probability:.2f}"
+    if border.probability < LEVEL:
+        away = f"; the nearest failure is {per_cent(border.failure.share)} of the ranges away" if border.failure else ""
+        return f"the best point lies where the model expects failures: {p} there{away}"
+    if border.nearest is not None and border.nearest[1].share <= _NEAR:
+        name, crossing = border.nearest
+        side = "below" if crossing == border.along[name].below else "above"
+        where = f"{crossing.distance:.3g} {side} its {short(name, _MAX_NAME)} ({per_cent(crossing.share)} of the range)"
+        return f"{p} at the best point, and evaluations begin to fail {where}"
+    return f"{p} at the best point" if border.probability < _SURE else ""

@@ -1,0 +1,172 @@
+"""The point to build: the best one where an evaluation succeeds surely, also a little beside it.
+
+Best      of least mean + 2 sd (of greatest mean - 2 sd where the value is maximized): the value that a careful
+          engineer counts on. An evaluated point has no sd to speak of, so another one is better only if the model is
+          sure of it; and it is chosen only for a gain that matters.
+Search    The evaluated successes from the best on, then points between and around the best of them, at distances
+          that shrink. Every step is fixed: the same result gives the same point.
+Shapes    units (c, D) of c candidates; value and P (c,).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from surefoot.errors import shown
+from surefoot.numerics.designs import generator
+from surefoot.optimize.checks import as_number
+from surefoot.optimize.neighbourhood import Neighbourhood
+from surefoot.optimize.parameters import Categorical
+
+if TYPE_CHECKING:
+    from surefoot.optimize.result import Result
+
+_SURE = 2.0  # standard deviations
+_MATERIAL = 0.01  # of the way from the best value to the median one: a gain worth a point that was not evaluated
+_CHUNK = 32  # candidates whose neighbourhoods are computed at a time
+_MOST_EVALUATED = 512  # successes that are looked at, the best ones
+_ROUNDS = 10
+_DRAWN = 512  # points that a round draws
+_REACH = 0.25  # of every range: how far from the best one the first round looks
+_SHRINKAGE = 0.4  # of the reach, after a round in which nothing better was found
+
+
+@dataclass(frozen=True)
+class Robust:
+    """A point to build, what the model expects there, and how surely it works."""
+
+    x: Any
+    mean: float  # of the value, without noise
+    sd: float
+    probability: float  # the least P(success) in the neighbourhood
+    number: int | None  # of the evaluation at x; None: x has not been evaluated
+    note: str = ""  # what to know before it is used
+
+    @property
+    def evaluated(self) -> bool:
+        """Whether x has been evaluated, and succeeded."""
+        return self.number is not None
+
+    def __repr__(self) -> str:
+        values = {f.name: getattr(self, f.name) for f in fields(self)}
+        values["x"] = str(self.x) if isinstance(self.x, np.ndarray) else shown(self.x)
+        return "\n".join(f"{name:>11}: {value}" for name, value in values.items() if value != "")
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    """A point, the value to count on there (to be minimized), and the least P(success) in its neighbourhood."""
+
+    unit: np.ndarray  # (D,)
+    value: float = math.inf
+    p: float = -1.0
+    place: int | None = None  # in the history; None: not evaluated
+
+
+class _Search:
+    """A search for the best point whose least P(success) in the neighbourhood is at least `wanted`."""
+
+    def __init__(self, result: Result, near: Neighbourhood, wanted: float) -> None:
+        self.result, self.near, self.wanted = result, near, wanted
+        self.model, self.space = result.model, result.space  # no model: an error, nothing has succeeded
+        self.unconstrained = self.space.encode(self.space.validate(result.x))
+        self.best = _Candidate(self.unconstrained)
+
+    @property
+    def reached(self) -> bool:
+        """Whether the best one is sure enough."""
+        return self.best.p >= self.wanted
+
+    def run(self) -> _Candidate:
+        """The best of the evaluated points and of those that the model knows well."""
+        self._try_evaluated()
+        known, reach = self.best, _REACH
+        for number in range(_ROUNDS):
+            units = self._drawn(reach, number)
+            values = self._careful(units)
+            some = self._promising(units, values)
+            if not self._consider(units[some], values[some]):
+                reach *= _SHRINKAGE
+        values = self.result.sign * self.result.func_vals[self.result.history.ok]
+        gain = _MATERIAL * float(np.median(values) - values.min())
+        if known.p >= self.wanted and known.value - self.best.value <= gain:
+            self.best = known
+        return self.best
+
+    def _careful(self, units: np.ndarray) -> np.ndarray:
+        mean, sd = self.model.moments_at(units)
+        return np.asarray(self.result.sign * mean + _SURE * sd)
+
+    def _rank(self, value: float, p: float) -> tuple[float, float]:
+        """What is sure enough comes first, by value; what is not follows, the surest first."""
+        return (0.0, value) if p >= self.wanted else (1.0, -p)
+
+    def _consider(self, units: np.ndarray, values: np.ndarray, places: Sequence[int | None] = ()) -> bool:
+        """Compare candidates with the best one; whether one of them is better."""
+        before = self.best
+        least = self.near.least(self.result, units) if len(units) else ()
+        for unit, value, p, place in zip(units, values, least, places or [None] * len(units), strict=True):
+            if self._rank(value, p) < self._rank(self.best.value, self.best.p):
+                self.best = _Candidate(unit, float(value), float(p), place)
+        return self.best is not before
+
+    def _try_evaluated(self) -> None:
+        """The evaluated successes, from the best on, until one is sure enough."""
+        places = np.flatnonzero(self.result.history.ok)
+        units = self.result.history.units(self.space)[places]
+        values = self._careful(units)
+        order = np.argsort(values, kind="stable")[:_MOST_EVALUATED]
+        for start in range(0, len(order), _CHUNK):
+            some = order[start : start + _CHUNK]
+            self._consider(units[some], values[some], places[some].tolist())
+            if self.reached:
+                return
+
+    def _promising(self, units: np.ndarray, values: np.ndarray) -> np.ndarray:
+        """Up to a chunk of the candidates that could be better: the surest, or if one is sure, better values."""
+        p = self.model.success_at(units)
+        if not self.reached:
+            return np.argsort(-p, kind="stable")[:_CHUNK]
+        better = np.flatnonzero((values < self.best.value) & (p >= self.wanted))
+        better = better[np.argsort(values[better], kind="stable")]  # the best lie too near the border: take of all
+        spread = np.linspace(0, len(better) - 1, min(len(better), _CHUNK)).round().astype(int)
+        return np.asarray(better[spread])
+
+    def _drawn(self, reach: float, number: int) -> np.ndarray:
+        """Points around the best one, and on the way from it to the best evaluation; at first of the whole space."""
+        rng = generator(0, 1, number)
+        drawn = self.space.from_uniform(rng.random((_DRAWN, self.space.d)))
+        units = np.repeat(self.best.unit[None], _DRAWN, axis=0)
+        units[::4] += rng.random((len(units[::4]), 1)) * (self.unconstrained - self.best.unit)
+        for p, columns in self.space.columns():
+            numeric = not isinstance(p, Categorical)
+            chosen = rng.random(_DRAWN) < (0.5 if numeric else 0.1)
+            moved = units[:, columns] + reach * (2.0 * drawn[:, columns] - 1.0) if numeric else drawn[:, columns]
+            units[chosen, columns] = moved[chosen]
+        if number == 0:
+            units[1::2] = drawn[1::2]
+        return self.space.snap(units)
+
+
+def robust(result: Result, p: Any, within: Any) -> Robust:
+    """The point to build; see `Result.robust`."""
+    wanted = as_number("p", p, 0.0, 1.0, 0.95)
+    search = _Search(result, Neighbourhood.of(result.space, within), wanted)
+    best = search.run()
+    mean, sd = (float(moment[0]) for moment in search.model.moments_at(best.unit[None]))
+    notes = []
+    if not search.reached:
+        notes.append(f"P(success) of {wanted:g} was not reached: {best.p:.3g} is the most that was found")
+    if result.n_failures and not search.model.learns_failures:
+        notes.append("where evaluations fail was not learned, so P(success) counts as 1")
+    if best.place is None:
+        x, number = result.space.to_user(result.space.decode(best.unit)), None
+        notes.append("this point has not been evaluated: evaluate it before you rely on it")
+    else:
+        x, number = result.x_iters[best.place], result.numbers[best.place]
+    return Robust(x, mean, sd, best.p, number, "; ".join(notes))
