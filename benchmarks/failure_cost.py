@@ -19,7 +19,7 @@ import numpy as np
 import surefoot
 from surefoot import problems
 
-MODELS = ("ignore", "label-regression", "laplace", "ep")
+MODELS = ("ignore", "label-regression", "laplace", "ep", "experts")
 N_OK, N_FAILED, REPEATS = 300, 200, 7
 
 

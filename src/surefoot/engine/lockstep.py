@@ -17,7 +17,7 @@ from surefoot.engine.warmth import Warmth
 from surefoot.numerics.designs import generator
 
 Evaluate = Callable[[np.ndarray], tuple[np.ndarray, ...]]
-"""points of the unit cube (R, D), one of each run -> values, succeeded, and if known kinds of the failures, (R,) each."""
+"""points of the unit cube (R, D), one of each run -> values, succeeded and, if known, kinds of the failures, (R,)."""
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ Rule      Every second point is drawn where P(success) is large, P being the pro
           P(no failure of that kind): several reasons, each in a region of its own, leave a gap that is none's. One kind
           alone says nothing of the sort; then, and for every other point, look anywhere, or far from all that
           failed, in turn: the part that works may lie inside or at the rim.
-Power     Candidates are drawn with probability ~ P^POWER: the likeliest one again and again would trust a map of failures
-          alone too much.
+Power     Candidates are drawn with probability ~ P^POWER: the likeliest one again and again would trust a map of
+          failures alone too much.
 Shapes    points (R, D), on the host.
 """
 
@@ -48,7 +48,7 @@ def _of_one_run(
 def likely_point(
     domain: Domain, batch: Batch, r: int, number: int, spec: ModelSpec, reference: Array
 ) -> np.ndarray | None:
-    """A point at which run r may succeed, if it is the model's turn, nothing has succeeded and kinds of failures differ."""
+    """A point at which run r may succeed, while nothing has, if it is the model's turn and kinds of failures differ."""
     model = spec.failures
     if number % 2 == 0 or number < _FIRST or model is None or not model.tells_kinds:
         return None

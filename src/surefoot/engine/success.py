@@ -94,7 +94,7 @@ def common_kinds(failed: np.ndarray, kinds: np.ndarray) -> np.ndarray:
 def _thinned(labels: Labels, model: FailureModel, state: FitState | None) -> Labels:
     """The labels that say something new."""
     n, D = labels.X.shape[1:]
-    if n <= MAX_LABELS:
+    if n <= min(MAX_LABELS, model.keeps(n)):
         return labels
     known = state is not None and model.begins_with_scales
     inv_ell = np.exp(-to_host(state.theta)[:, :D]) if known and state is not None else None

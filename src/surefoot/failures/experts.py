@@ -23,18 +23,19 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from surefoot.backend import Array, like, namespace, to_host
-from surefoot.failures.expectation_propagation import Sites, find_sites
+from surefoot.failures.expectation_propagation import find_sites
 from surefoot.failures.iterations import Recall
 from surefoot.failures.parts import NU, Points, Processes, covariance
 from surefoot.gp.hyperparameters import SUBSET, Effort, FitState, Screened, fit, is_cold, screen_in_box
 from surefoot.numerics.normal import log_pi
-from surefoot.numerics.subsets import balanced
+from surefoot.numerics.subsets import balanced, spread
 
 PRIOR = (0.25, 0.03, 0.70, 0.01, 0.01)  # of trend, sparse, rough, random, rate
 NEGLIGIBLE = 1e-2  # weight of an expert that is left out
 FLOOR = 1e-6  # least weight of the rate: P is never quite 0
 EFFORT = Effort(n_optimized=4, cold_tol=1e-2, warm_tol=0.03, warm_calls=6, polish_calls=8)
 REFITS = 12  # of the hyperparameters while the number of evaluations doubles, about
+JUDGES = 100  # labels that say which experts count
 TOL = 1e-4  # of EP's fixed point; log Z is stationary there, its error the square
 _MIN_ELL, _MAX_ELL = 5e-3, 50.0  # the upper one times sqrt d
 _S2 = (0.05 * (1.0 + NU), 1e4 * (1.0 + NU))
@@ -83,8 +84,8 @@ FAMILIES = (
 
 
 def n_hyperparameters(d: int) -> int:
-    """Of both families."""
-    return len(FAMILIES) * (d + 3)
+    """Of both families, and which of four experts count."""
+    return len(FAMILIES) * (d + 3) + 4
 
 
 @dataclass(frozen=True)
@@ -211,63 +212,95 @@ def is_due(n: int, state: FitState | None) -> bool:
 
 
 def fit_maps(X: Array, h: Array, state: FitState | None, n_history: int) -> tuple[Maps, FitState]:
-    """J maps of one run from labels h (J, n) at X (n, d); the state has a row for each map, both families in it."""
+    """J maps of one run from labels h (J, n) at X (n, d).
+
+    The state has a row for each map: the hyperparameters of both families, and which experts count. Hessians are not
+    kept: the prior's take their place.
+    """
     xp = namespace(X)
     J, p = h.shape[0], X.shape[1] + 3
     belief = Belief.of(X, h, n_history)
     own = None
-    if state is not None:  # Hessians are not kept: the prior's take their place
-        theta = xp.concat([state.theta[:, :p], state.theta[:, p:]])
+    if state is not None:
+        theta = xp.concat([state.theta[:, :p], state.theta[:, p : 2 * p]])
         own = FitState(theta, 0.1 * xp.linalg.inv(belief.precision), state.n_cold * 2)
-    if own is None or is_due(n_history, own):
+    if state is None or own is None or is_due(n_history, own):
         draws = xp.zeros((2 * J, 0, p), dtype=X.dtype, device=X.device)
         own = fit(belief, draws, own, EFFORT).state
-    folded = xp.concat([own.theta[:J], own.theta[J:]], axis=-1)
+        counts = _judge(belief, h, own.theta)
+    else:
+        counts = to_host(state.theta[:, 2 * p :])
+    theta, nu, penalty = _all_experts(belief, own.theta, like(counts[:, 3], h))
+    rows = np.flatnonzero(counts.T.ravel() > 0.0)
+    some = like(rows, h)
+    start = belief.recall.nearest(own.theta[:, None], None)
+    if start is not None:
+        start = xp.concat([start, 0.0 * start])[some]
+    maps = _conditioned(belief.points, h, (theta[some], nu[some], penalty[some], start), rows)
+    kept = xp.concat([own.theta[:J], own.theta[J:], like(counts, h)], axis=-1)
     nothing = xp.zeros((J, 0, 0), dtype=X.dtype, device=X.device)
-    return _average(belief, h, own.theta), FitState(folded, nothing, own.n_cold[:J])
+    return maps, FitState(kept, nothing, own.n_cold[:J])
 
 
-def _average(belief: Belief, h: Array, theta: Array) -> Maps:
-    """All experts at the hyperparameters theta (2 J, p) of the fitted ones, and their weights."""
+def _all_experts(belief: Belief, theta: Array, origin: Array) -> tuple[Array, Array, Array]:
+    """theta (4 J, p), nu and penalty (4 J,) of trend, sparse, rough, random; origin (J,) of `random`: 2 means sparse."""
     xp = namespace(theta)
-    J, d = h.shape[0], belief.points.X.shape[1]
+    J, d = origin.shape[0], belief.points.X.shape[1]
     penalty = belief.penalty(theta[:, None])[0][:, 0]
-    fitted = _condition(belief.points, belief.h, theta, belief.nu, belief.recall.nearest(theta[:, None], None))
-    score = fitted.log_z[:, 0] - penalty
-    better = score[:J] >= score[J:]
-    noisy = xp.where(better[:, None], theta[:J], theta[J:])
+    sparse = origin > 1.5
+    noisy = xp.where(sparse[:, None], theta[J:], theta[:J])
     noisy = xp.concat([noisy[:, :d], noisy[:, d : d + 1] - math.log(1.0 + NU), noisy[:, d + 1 :]], axis=-1)
     flat = xp.concat([0.0 * theta[:J, :d], 0.0 * theta[:J, d:] - 700.0], axis=-1)  # s2 = 0
-    more, nu = xp.concat([flat, noisy]), xp.concat([belief.nu[:J], 0.0 * belief.nu[:J]])
-    unfitted = _condition(belief.points, belief.h, more, nu, None)
-    score = xp.concat(
-        [score, unfitted.log_z[:, 0] - xp.concat([0.0 * penalty[:J], xp.where(better, penalty[:J], penalty[J:])])]
-    )
-    weights, rate = _weights(to_host(xp.reshape(score, (4, J))).T, to_host(h))
-    left_out = [part.left_out(belief.h[:, None])[:, 0] for part in (fitted, unfitted)]
-    whole = Processes(
-        belief.points.X,
-        xp.concat([theta, more]),
-        xp.concat([belief.nu, nu]),
-        xp.concat([fitted.a[:, 0], unfitted.a[:, 0]]),
-        xp.concat([part.L_inv[:, 0] * part.root[:, 0, None, :] for part in (fitted, unfitted)]),
-    )
-    own = np.zeros((J, 4 * J))  # of map j the experts j, J + j, 2 J + j, 3 J + j
-    for e in range(4):
-        own[np.arange(J), e * J + np.arange(J)] = weights[:, e]
-    known = to_host(xp.concat(left_out)).reshape(4, J, -1)
-    rate = (weights[:, 4] * rate)[:, None]
-    maps = Maps(whole, like(own, h), like(rate, h), like(_left_out(weights, known, to_host(h)), h))
+    nu = xp.concat([belief.nu, belief.nu[:J], 0.0 * belief.nu[:J]])
+    more = xp.concat([0.0 * penalty[:J], xp.where(sparse, penalty[J:], penalty[:J])])
+    return xp.concat([theta, flat, noisy]), nu, xp.concat([penalty, more])
+
+
+def _judge(belief: Belief, h: Array, theta: Array) -> np.ndarray:
+    """Which experts count in each map, (J, 4) 1 or 0, by the evidence of at most JUDGES labels; random: 1, 2 (sparse)."""
+    xp = namespace(theta)
+    J, n = h.shape
+    few = like(spread(range(n), JUDGES), h)
+    points = belief.points if n <= JUDGES else Points.of(belief.points.X[few])
+    twice = xp.concat([h[:, few]] * 2)
+    start = belief.recall.nearest(theta[:, None], None) if n <= JUDGES else None
+    fitted = find_sites(covariance(theta[:, None], belief.nu, points).K, twice, start, TOL)
+    score = fitted.log_z[:, 0] - belief.penalty(theta[:, None])[0][:, 0]
+    origin = xp.where(score[J:] > score[:J], 2.0 + 0.0 * score[:J], 1.0 + 0.0 * score[:J])
+    every, nu, penalty = _all_experts(belief, theta, origin)
+    unfitted = find_sites(covariance(every[2 * J :, None], nu[2 * J :], points).K, twice, None, TOL)
+    score = xp.concat([score, unfitted.log_z[:, 0] - penalty[2 * J :]])
+    weights = _weights(to_host(score).reshape(4, J).T, to_host(h[:, few]))
+    counts = (weights[:, :4] > 0.0).astype(float)
+    counts[:, 3] *= to_host(origin)
+    return counts
+
+
+def _conditioned(
+    points: Points, h: Array, experts: tuple[Array, Array, Array, Array | None], counting: np.ndarray
+) -> Maps:
+    """Maps of the experts that count, all labels told; `experts`: theta, nu, penalty and where EP starts."""
+    xp = namespace(h)
+    J, n = h.shape
+    theta, nu, penalty, start = experts
+    labels = h[like(counting % J, h)]
+    sites = find_sites(covariance(theta[:, None], nu, points).K, labels, start, TOL)
+    score, known = np.full(4 * J, -np.inf), np.zeros((4 * J, n))
+    score[counting] = to_host(sites.log_z[:, 0] - penalty)
+    known[counting] = to_host(sites.left_out(labels[:, None])[:, 0])
+    weights = _weights(score.reshape(4, J).T, to_host(h))
+    own = np.zeros((J, len(counting)))
+    own[counting % J, np.arange(len(counting))] = weights[counting % J, counting // J]
+    n_ok, n_failed = (to_host(h * sign > 0.0).sum(axis=1) for sign in (-1.0, 1.0))
+    rate = weights[:, 4] * (n_ok + 1.0) / (n_ok + n_failed + 2.0)
+    left_out = _left_out(weights, known.reshape(4, J, n), to_host(h))
+    processes = Processes(points.X, theta, nu, sites.a[:, 0], (sites.L_inv * sites.root[..., None, :])[:, 0])
+    maps = Maps(processes, like(own, h), like(rate[:, None], h), like(left_out, h))
     return maps.select(np.arange(J))
 
 
-def _condition(points: Points, h: Array, theta: Array, nu: Array, start: Array | None) -> Sites:
-    """The sites of processes at theta (E, p)."""
-    return find_sites(covariance(theta[:, None], nu, points).K, h, start, TOL)
-
-
-def _weights(score: np.ndarray, h: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Weights (J, 5) of all experts from the scores (J, 4) of those that are processes, and the rate (J,)."""
+def _weights(score: np.ndarray, h: np.ndarray) -> np.ndarray:
+    """Weights (J, 5) of all experts from the scores (J, 4) of those that are processes."""
     n_ok, n_failed = (h < 0.0).sum(axis=1), (h > 0.0).sum(axis=1)
     rate = [_log_beta(k + 1, m + 1) for k, m in zip(n_ok.tolist(), n_failed.tolist(), strict=True)]
     score = np.where(np.isfinite(score), score, -np.inf)
@@ -275,11 +308,11 @@ def _weights(score: np.ndarray, h: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     weights = np.exp(score - score.max(axis=1, keepdims=True))
     weights /= weights.sum(axis=1, keepdims=True)
     weights = np.where(weights < NEGLIGIBLE, [0.0] * 4 + [FLOOR], weights)
-    return weights / weights.sum(axis=1, keepdims=True), (n_ok + 1.0) / (n_ok + n_failed + 2.0)
+    return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
 
 def _left_out(weights: np.ndarray, known: np.ndarray, h: np.ndarray) -> np.ndarray:
-    """log P(no failure) at every label (J, n) without that label; known (4, J, n): log P(label | others) of the experts.
+    """log P(no failure) at every label (J, n) without that label; known (4, J, n): the experts' log P(label | others).
 
     Without label i the weights are w_e / P_e(h_i | the others), hence P(h_i | the others) = 1 / sum_e of those.
     """

@@ -37,7 +37,8 @@ def quadratic(x: Array) -> Array:
 
 def rough_scale(n: int, d: int) -> float:
     """ell_0: a twentieth of the cube, and a part of the distance between n points where they are denser."""
-    return math.sqrt(d) * min(0.05, 0.15 * float(n) ** (-1.0 / d))
+    spacing: float = math.pow(n, -1.0 / d)
+    return math.sqrt(d) * min(0.05, 0.15 * spacing)
 
 
 def constant_variance(theta: Array, nu: Array) -> tuple[Array, Array]:

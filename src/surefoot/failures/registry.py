@@ -29,6 +29,10 @@ def _scales_and_another(d: int) -> int:
     return d + 1  # noise or amplitude
 
 
+def _at_most_200(_: int) -> int:
+    return 200
+
+
 FitSuccess = Callable[[Data, Array, FitState | None, int], tuple[Probability, Fit]]
 """Labels, host draws (R, k, p) for a cold search, the last fit's state, evaluations so far -> P(success), fit."""
 
@@ -68,7 +72,7 @@ FAILURE_MODELS = {
         FailureModel("label-regression", _BY_REGRESSION, _all_but_a_fifth),
         FailureModel("laplace", latent(laplace.failure_model, probit)),
         FailureModel("ep", latent(expectation_propagation.failure_model, probit)),
-        FailureModel("experts", None, n_hyperparameters=experts.n_hyperparameters, least=0.7),
+        FailureModel("experts", None, _at_most_200, experts.n_hyperparameters, least=0.7),
     )
 }
 NO_MODEL = ("impute", "ignore")  # baselines: the worst value seen in place of the missing one; nothing at all

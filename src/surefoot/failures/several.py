@@ -151,7 +151,9 @@ def fit_several(
     weights = np.where(weights < NEGLIGIBLE * weights.sum(), 0.0, weights / weights.sum())
     kept = [(rows, float(w)) for rows, w in zip(readings, weights / weights.sum(), strict=True) if w > 0.0]
     used = np.concatenate([np.arange(len(h))[rows] for rows, _ in kept])
-    return Several(maps.select(used), _in_turn([rows.stop - rows.start for rows, _ in kept]), tuple(w for _, w in kept)), fitted
+    return Several(
+        maps.select(used), _in_turn([rows.stop - rows.start for rows, _ in kept]), tuple(w for _, w in kept)
+    ), fitted
 
 
 def _scores(maps: Maps, readings: Sequence[slice], failed: np.ndarray) -> list[float]:

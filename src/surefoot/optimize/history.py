@@ -15,6 +15,7 @@ from surefoot.engine.warmth import Warmth
 from surefoot.errors import InvalidInputError, UnknownNameError, shown
 from surefoot.optimize.checks import plain_number
 from surefoot.optimize.parameters import Value
+from surefoot.optimize.reasons import kinds_of
 from surefoot.optimize.space import Space
 
 VALUE = "value"  # the name of the objective where nobody gave it another

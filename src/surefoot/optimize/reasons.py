@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
 
 # numbers with sign, fraction and exponent (Fortran's d too), also inside words, versions and hexadecimal addresses
 _NUMBER = re.compile(r"(?:(?<![\w.])[-+])?\.?\d(?:[xX][0-9a-fA-F]+|[\d.]*(?:[eEdD][-+]?\d+)?)")
@@ -41,6 +44,7 @@ class ReasonGroup:
         return " ".join(text.split()) or NO_REASON
 
 
+@lru_cache(maxsize=4096)
 def pattern_of(reason: str) -> str:
     """The reason with # for every number."""
     return _NUMBER.sub("#", reason[:_MAX_READ])[:_MAX_COMPARED]
@@ -63,6 +67,13 @@ def grouped(reasons: Iterable[str]) -> list[ReasonGroup]:
         members[pattern].append(i)
     found = [ReasonGroup(first[k], k, tuple(places), frozenset(differing[k])) for k, places in members.items()]
     return sorted(found, key=lambda group: -group.count)
+
+
+def kinds_of(reasons: Sequence[str | None]) -> np.ndarray:
+    """The kind of each reason, from 0 on in the order in which they came; -1 where there is none."""
+    codes: dict[str, int] = {}
+    patterns = [None if reason is None else pattern_of(reason) for reason in reasons]
+    return np.asarray([-1 if p is None else codes.setdefault(p, len(codes)) for p in patterns], dtype=int)
 
 
 def _differing(one: str, other: str) -> set[int]:

@@ -227,7 +227,8 @@ class Result:
             )
         y = np.where(ok, self.sign * self.history.y, np.nan)
         units = self.history.units(self.space)
-        runs = Batch(units[None], y[None], ok[None], np.zeros((1, 0, units.shape[1])), (0,), self.history.seen[None])
+        seen, kinds = self.history.seen[None], self.history.kinds[None]
+        runs = Batch(units[None], y[None], ok[None], np.zeros((1, 0, units.shape[1])), (0,), seen, kinds)
         rng = generator(self.settings.seed, 0, self.nfev)
         with engine(self.nfev):
             fitted = fit_model(runs, self.settings.spec, self.history.warmth, (rng,))

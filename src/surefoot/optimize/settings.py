@@ -54,7 +54,9 @@ class Settings:
     design: str = "lhs"
     kappa: float = KAPPA
     min_distance: float = 1e-8  # no proposal is closer to an evaluated point, in the unit cube
-    failures: str = AUTO  # what is learned from failed evaluations: "experts"; as the paper searches, "label-regression"
+    failures: str = (
+        AUTO  # what is learned from failed evaluations: "experts"; as the paper searches, "label-regression"
+    )
     warp: str = AUTO  # compress large values of y where the likelihood says so; "none": never
     prior: str = AUTO  # of the objective's length scales: "short-scales", or "none", maximum likelihood
     # proposals with a lower P(success) are avoided; 0: the paper's product alone; "auto": as it suits the failure model
