@@ -16,7 +16,7 @@ import numpy as np
 from surefoot.paper.markdown import markdown
 from surefoot.paper.statistics import LEVEL, holm, wilcoxon
 from surefoot.paper.studies.failures.constrained import get_constrained
-from surefoot.paper.studies.failures.runs import NEVER, Runs
+from surefoot.paper.studies.failures.runs import NEVER, Runs, upper_median
 from surefoot.paper.studies.failures.strategies import OTHERS, OURS
 
 BUDGETS = (100, 200)  # evaluations after which runs are compared, where they are that long
@@ -110,11 +110,11 @@ def regret_table(runs: Sequence[Runs], found: Sequence[Verdict], n: int) -> str:
             if r is None or not seeds:
                 cells.append("")
                 continue
-            regret = float(np.median(r.regret(n, seeds)))
+            regret = upper_median(r.regret(n, seeds))
             mark = {1: "+", -1: "−", 0: ""}[marks.get((problem, strategy, "regret"), 0)]
             mark += {1: "†", -1: "‡", 0: ""}[marks.get((problem, strategy, "failed"), 0)]
             text = "none" if regret == NEVER else f"{regret:.1f}"
-            cells.append(f"{text} / {np.median(r.failed(n, seeds)):.0f} {mark}".strip())
+            cells.append(f"{text} / {upper_median(r.failed(n, seeds)):.0f} {mark}".strip())
         rows.append([problem, *cells])
     return markdown(rows)
 
@@ -129,7 +129,7 @@ def first_table(runs: Sequence[Runs]) -> str:
         cells = []
         for strategy in strategies:
             r = by_key.get((problem, strategy))
-            median = float(np.median(r.first_success(sorted(r.values)))) if r else math.nan
+            median = upper_median(r.first_success(sorted(r.values))) if r else math.nan
             cells.append("" if r is None else f"{median:.0f}" if math.isfinite(median) else "none")
         rows.append([problem, f"{100 * share:.2g} %", f"{median_of_random(problem):.0f}", *cells])
     return markdown(rows)
@@ -194,7 +194,7 @@ def _write_csv(runs: Sequence[Runs], found: Sequence[Verdict], folder: Path) -> 
             regret, failed, first = r.regret(n, seeds), r.failed(n, seeds), r.first_success(seeds)
             key = (r.problem, r.strategy, n)
             tests = [f"{p.get((*key, what), math.nan):.3g}" for what in ("regret", "failed")]
-            middle = [f"{np.median(v):.3f}" for v in (regret, failed, first)]
+            middle = [f"{upper_median(v):.3f}" for v in (regret, failed, first)]
             summary.writerow([*key, len(seeds), *middle, *tests])
             for seed, *row in zip(seeds, regret, failed, first, strict=True):
                 lines.writerow([*key, seed, f"{row[0]:.4f}", f"{row[1]:.0f}", f"{row[2]:.0f}"])

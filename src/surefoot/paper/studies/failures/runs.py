@@ -17,6 +17,11 @@ from surefoot.paper.studies.failures.constrained import get_constrained
 NEVER = 6.0  # regret of a run without a success: worse than any with one
 
 
+def upper_median(values: np.ndarray) -> float:
+    """Of an even number the upper of the two in the middle: no mean of a regret and of none."""
+    return float(np.quantile(values, 0.5, method="higher"))
+
+
 @dataclass(frozen=True)
 class Runs:
     """What a strategy evaluated on a problem, by seed; some runs may be longer than others."""
