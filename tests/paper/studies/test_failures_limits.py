@@ -112,6 +112,15 @@ def test_the_tests_say_where_the_default_is_better_and_where_worse():
     assert "| tpe | 0 / 1 of 1 | 0 / 0 of 1 | 20 |" in text
 
 
+def test_where_little_succeeds_failures_are_compared_with_the_default_before():
+    f_star = get_constrained("spring").f_star
+    runs = [_fake("default", 2 * f_star, 30), _fake("label-regression", 3 * f_star, 60)]
+    text = limits_tables.rare_table(runs, limits_tables.verdicts(runs))
+    first = 32 / limits_tables.median_of_random("spring")
+    assert f"| spring | 0.75 % | 31 | 61 | 0.51 | better | 32 | {first:.2f} |" in text
+    assert limits_tables.rare_table(runs[:1], []) == ""
+
+
 def test_random_search_needs_the_median_of_a_geometric_distribution():
     share = limits_tables.share_that_succeeds("spring")
     n = limits_tables.median_of_random("spring")

@@ -10,16 +10,18 @@ import numpy as np
 
 from surefoot.optimize.plots import pyplot
 from surefoot.paper.figures import save_figure
-from surefoot.paper.studies.failures.limits_tables import DEFAULT, share_that_succeeds
+from surefoot.paper.studies.failures.limits_tables import BEFORE, DEFAULT, share_that_succeeds
 from surefoot.paper.studies.failures.runs import NEVER, Runs
 from surefoot.paper.studies.failures.strategies import OTHERS, OURS
 
-BEFORE = "label-regression"  # an arrow leads from it to the default
 COLUMNS = 4
 
 
 def draw(runs: Sequence[Runs], path: Path) -> Path:
-    """One panel a problem, sorted by the share that succeeds; medians with quartiles. Hollow: from shorter runs."""
+    """One panel a problem, sorted by the share that succeeds; medians with quartiles.
+
+    An arrow leads from the default before to the default. A strategy whose runs are shorter is drawn where they end.
+    """
     plt = pyplot()
     problems = sorted({r.problem for r in runs}, key=share_that_succeeds)
     here = {r.strategy for r in runs}

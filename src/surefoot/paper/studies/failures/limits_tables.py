@@ -21,6 +21,8 @@ from surefoot.paper.studies.failures.strategies import OTHERS, OURS
 
 BUDGETS = (100, 200)  # evaluations after which runs are compared, where they are that long
 DEFAULT = "default"
+BEFORE = "label-regression"  # the default before
+RARE = 0.1  # little succeeds: a share below it
 FEW_PAIRS = 6  # fewer pairs cannot be significant at 5 %
 
 
@@ -135,6 +137,28 @@ def first_table(runs: Sequence[Runs]) -> str:
     return markdown(rows)
 
 
+def rare_table(runs: Sequence[Runs], found: Sequence[Verdict]) -> str:
+    """Where little succeeds: the default beside the old one, after the longest budget, and beside random search."""
+    n = budgets_of(runs)[-1]
+    by_key = {(r.problem, r.strategy): r for r in runs}
+    signs = {(v.problem, v.what): v.sign for v in found if (v.strategy, v.n) == (BEFORE, n)}
+    rows = [["problem", "succeeds", f"failed, {DEFAULT}", f"failed, {BEFORE}", "ratio", "regret", "first success",
+             "of random search"]]  # fmt: skip
+    for problem in sorted({r.problem for r in runs if share_that_succeeds(r.problem) < RARE}, key=share_that_succeeds):
+        mine, before = (by_key.get((problem, name)) for name in (DEFAULT, BEFORE))
+        if mine is None or before is None or not mine.seeds(n) or not before.seeds(n):
+            continue
+        failed = [upper_median(r.failed(n, r.seeds(n))) for r in (mine, before)]
+        word = {1: "better", -1: "worse", 0: "no difference"}[signs.get((problem, "regret"), 0)]
+        first = upper_median(mine.first_success(sorted(mine.values)))
+        rows.append(
+            [problem, f"{100 * share_that_succeeds(problem):.2g} %", *(f"{f:.0f}" for f in failed),
+             f"{failed[0] / max(failed[1], 1.0):.2f}", word, f"{first:.0f}" if math.isfinite(first) else "none",
+             f"{first / median_of_random(problem):.2f}"]
+        )  # fmt: skip
+    return markdown(rows) if len(rows) > 1 else ""
+
+
 def verdict_table(runs: Sequence[Runs], found: Sequence[Verdict]) -> str:
     """On how many problems the default is significantly better and worse than each other strategy."""
     budgets = budgets_of(runs)
@@ -167,6 +191,9 @@ def write_limits(runs: Sequence[Runs], folder: Path) -> str:
             " strategy the default has significantly + less, − more regret, † fewer, ‡ more failures.",
             regret_table(runs, found, n),
         ]
+    rare = rare_table(runs, found)
+    if rare:
+        parts += [f"Where less than {100 * RARE:.0f} % succeeds, n = {budgets_of(runs)[-1]}.", rare]
     parts += ["Median evaluations until the first success.", first_table(runs)]
     parts += ["The problems.", problems_table(list(dict.fromkeys(r.problem for r in runs)))]
     libraries = sorted({r.library for r in runs if r.library})
