@@ -6,16 +6,14 @@ The halves were drawn up before any model was fitted. Published limits are those
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from benchmarks.crash_model import shapes
+from benchmarks.crash_model.shapes import Causes, Struck
 from surefoot.paper.studies.failures.constrained import get_constrained
-
-Causes = Callable[[np.ndarray], dict[str, np.ndarray]]
-"""points (n, d) of the unit cube -> by cause, in the order in which they are noticed: whether it strikes (n,)."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +40,7 @@ def _of_study(name: str, box: Sequence[tuple[float, float]] = ()) -> Causes:
     problem = get_constrained(name)
     low, high = np.asarray(box or problem.base.bounds).T
 
-    def causes(x: np.ndarray) -> dict[str, np.ndarray]:
+    def causes(x: np.ndarray) -> Struck:
         with np.errstate(all="ignore"):
             return {cause: ~(excess <= 0.0) for cause, excess in problem.excess(low + x * (high - low)).items()}
 

@@ -1,4 +1,4 @@
-"""Shapes of crash regions in the unit cube: points (n, d) -> by cause, whether it strikes (n,)."""
+"""Shapes of crash regions in the unit cube."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 
 Struck = dict[str, np.ndarray]
 Causes = Callable[[np.ndarray], Struck]
+"""points (n, d) -> by cause, in the order in which they are noticed: whether it strikes (n,)."""
 
 
 def half_space(normal: Sequence[float], cut: float) -> Causes:
