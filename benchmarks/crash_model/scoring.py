@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
 
 from benchmarks.crash_model.cells import Cell
-from benchmarks.crash_model.references import REFERENCES, predict
+from benchmarks.crash_model.references import BASE_RATE, REFERENCES, predict
 from surefoot.backend import engine, to_host
 from surefoot.engine.success import Labels, fit_success
 from surefoot.errors import InvalidInputError, UnknownNameError
 from surefoot.failures.registry import FAILURE_MODELS
 from surefoot.gp.hyperparameters import N_RANDOM_STARTS
-from surefoot.paper.resumable import save_whole
+from surefoot.paper.resumable import write_whole
 
 SCORES = ("log loss", "Brier", "calibration error", "P(own label)")
 REASONS = "+reasons"  # after a model's name: it is told them
@@ -82,7 +84,9 @@ class Kept:
         self._known: dict[str, dict[str, np.ndarray]] = {}
 
     def score(self, name: str, cell: Cell) -> np.ndarray:
-        """From the file, or computed and added to it."""
+        """From the file, or computed and added to it; the base rate costs nothing."""
+        if name == BASE_RATE:
+            return score(name, cell)
         known = self._read(name)
         if cell.key not in known:
             known[cell.key] = score(name, cell)
@@ -90,20 +94,24 @@ class Kept:
         return known[cell.key]
 
     def _path(self, name: str) -> Path:
-        return self._folder / f"{name.replace(' ', '-')}.npz"
+        return self._folder / f"{name.replace(' ', '-')}.csv"
 
     def _read(self, name: str) -> dict[str, np.ndarray]:
+        """Cells by their keys; a row is the key of a cell, a score, and its value of each design."""
         if name not in self._known:
-            self._known[name] = {}
+            rows: dict[str, list[list[float]]] = {}
             if self._path(name).exists():
-                with np.load(self._path(name)) as data:
-                    parts = np.split(data["scores"].astype(float), np.cumsum(data["designs"])[:-1])
-                    self._known[name] = dict(zip(data["keys"].tolist(), parts, strict=True))
+                for key, _, *values in csv.reader(self._path(name).read_text().splitlines()):
+                    rows.setdefault(key, []).append(list(map(float, values)))
+            self._known[name] = {key: np.asarray(scores).T for key, scores in rows.items()}
         return self._known[name]
 
     def write(self, name: str, known: dict[str, np.ndarray]) -> None:
         """All scores of a reference, by the keys of the cells."""
         self._folder.mkdir(parents=True, exist_ok=True)
-        designs = [len(scores) for scores in known.values()]
-        scores = np.concatenate(list(known.values())).astype(np.float32)
-        save_whole(self._path(name), keys=np.asarray(list(known)), designs=designs, scores=scores)
+        text = io.StringIO()
+        lines = csv.writer(text, lineterminator="\n")
+        for key, scores in known.items():
+            for which, values in zip(SCORES, scores.T, strict=True):
+                lines.writerow([key, which, *(f"{value:.4g}" for value in values)])
+        write_whole(self._path(name), text.getvalue())

@@ -10,9 +10,10 @@ import numpy as np
 
 from surefoot.optimize.plots import pyplot
 from surefoot.paper.figures import save_figure
-from surefoot.paper.studies.failures.limits_tables import BEFORE, DEFAULT, share_that_succeeds
+from surefoot.paper.studies.failures.limits_tables import BEFORE, share_that_succeeds
 from surefoot.paper.studies.failures.runs import NEVER, Runs
-from surefoot.paper.studies.failures.strategies import OTHERS, OURS
+from surefoot.paper.studies.failures.strategies import OTHERS
+from surefoot.paper.studies.failures.verdicts import DEFAULT, ordered
 
 COLUMNS = 5
 
@@ -24,8 +25,7 @@ def draw(runs: Sequence[Runs], path: Path) -> Path:
     """
     plt = pyplot()
     problems = sorted({r.problem for r in runs}, key=share_that_succeeds)
-    here = {r.strategy for r in runs}
-    strategies = [name for name in (*OURS, *OTHERS) if name in here]
+    strategies = ordered(runs)
     n_columns = min(COLUMNS, len(problems))
     n_rows = -(-len(problems) // n_columns)
     size = (2.9 * n_columns, 2.5 * n_rows + 0.9)

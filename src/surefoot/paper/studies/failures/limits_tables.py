@@ -3,71 +3,19 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import io
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-import numpy as np
-
 from surefoot.paper.markdown import markdown
-from surefoot.paper.statistics import LEVEL, holm, wilcoxon
 from surefoot.paper.studies.failures.constrained import get_constrained
 from surefoot.paper.studies.failures.runs import NEVER, Runs, upper_median
-from surefoot.paper.studies.failures.strategies import OTHERS, OURS
+from surefoot.paper.studies.failures.verdicts import DEFAULT, Verdict, budgets_of, ordered, verdict_table, verdicts
 
-BUDGETS = (100, 200)  # evaluations after which runs are compared, where they are that long
-DEFAULT = "default"
 BEFORE = "label-regression"  # the default before
 RARE = 0.1  # little succeeds: a share below it
-FEW_PAIRS = 6  # fewer pairs cannot be significant at 5 %
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """The default against another strategy on one problem, over the seeds that both have."""
-
-    problem: str
-    strategy: str
-    n: int
-    what: str  # "regret" or "failed"
-    gain: float  # median of the other's minus the default's: above 0 the default is better
-    p: float  # Wilcoxon signed rank, corrected after Holm over the whole study
-
-    @property
-    def sign(self) -> int:
-        """1: the default is significantly better, -1: worse."""
-        return 0 if math.isnan(self.p) or self.p >= LEVEL else int(np.sign(self.gain))
-
-
-def budgets_of(runs: Sequence[Runs]) -> list[int]:
-    """Those that some run has reached; of a shorter study its own length."""
-    longest = max(len(y) for r in runs for y in r.values.values())
-    return [n for n in BUDGETS if n <= longest] or [longest]
-
-
-def verdicts(runs: Sequence[Runs]) -> list[Verdict]:
-    """Every test of the study."""
-    by_key = {(r.problem, r.strategy): r for r in runs}
-    found: list[Verdict] = []
-    for other in runs:
-        mine = by_key.get((other.problem, DEFAULT))
-        if mine is None or other.strategy == DEFAULT:
-            continue
-        for n in budgets_of(runs):
-            seeds = sorted(set(mine.seeds(n)) & set(other.seeds(n)))
-            for what in ("regret", "failed") if seeds else ():
-                a, b = (getattr(r, what)(n, seeds) for r in (mine, other))
-                p = wilcoxon(a, b) if len(seeds) >= FEW_PAIRS else math.nan
-                gain = float(np.median(b - a)) or float(np.mean(b - a))
-                found.append(Verdict(other.problem, other.strategy, n, what, gain, p))
-    corrected = holm(np.asarray([v.p for v in found]))
-    return [
-        Verdict(v.problem, v.strategy, v.n, v.what, v.gain, float(p)) for v, p in zip(found, corrected, strict=True)
-    ]
 
 
 @cache
@@ -79,11 +27,6 @@ def share_that_succeeds(problem: str) -> float:
 def median_of_random(problem: str) -> float:
     """Evaluations that random search needs for a first success: the median of a geometric distribution."""
     return math.ceil(math.log(0.5) / math.log1p(-share_that_succeeds(problem)))
-
-
-def _ordered(runs: Sequence[Runs]) -> list[str]:
-    here = {r.strategy for r in runs}
-    return [name for name in (*OURS, *OTHERS) if name in here]
 
 
 def problems_table(problems: Sequence[str]) -> str:
@@ -102,7 +45,7 @@ def regret_table(runs: Sequence[Runs], found: Sequence[Verdict], n: int) -> str:
     """Median log10 regret / failures after the design, with marks of what the tests say."""
     by_key = {(r.problem, r.strategy): r for r in runs}
     marks = {(v.problem, v.strategy, v.what): v.sign for v in found if v.n == n}
-    strategies = _ordered([r for r in runs if r.seeds(n)])
+    strategies = ordered([r for r in runs if r.seeds(n)])
     rows = [["problem", *strategies]]
     for problem in dict.fromkeys(r.problem for r in runs):
         cells = []
@@ -123,7 +66,7 @@ def regret_table(runs: Sequence[Runs], found: Sequence[Verdict], n: int) -> str:
 
 def first_table(runs: Sequence[Runs]) -> str:
     """Median evaluations until the first success."""
-    strategies = _ordered(runs)
+    strategies = ordered(runs)
     by_key = {(r.problem, r.strategy): r for r in runs}
     rows = [["problem", "succeeds", "random search, expected", *strategies]]
     for problem in dict.fromkeys(r.problem for r in runs):
@@ -159,26 +102,8 @@ def rare_table(runs: Sequence[Runs], found: Sequence[Verdict]) -> str:
     return markdown(rows) if len(rows) > 1 else ""
 
 
-def verdict_table(runs: Sequence[Runs], found: Sequence[Verdict]) -> str:
-    """On how many problems the default is significantly better and worse than each other strategy."""
-    budgets = budgets_of(runs)
-    rows = [["strategy", *(f"{what}, n = {n}" for n in budgets for what in ("regret", "failures")), "seeds"]]
-    for strategy in _ordered(runs):
-        if strategy == DEFAULT:
-            continue
-        cells = []
-        for n in budgets:
-            for what in ("regret", "failed"):
-                signs = [v.sign for v in found if (v.strategy, v.n, v.what) == (strategy, n, what)]
-                cells.append(f"{signs.count(1)} / {signs.count(-1)} of {len(signs)}" if signs else "")
-        seeds = [len(r.values) for r in runs if r.strategy == strategy]
-        span = f"{min(seeds)}" if min(seeds) == max(seeds) else f"{min(seeds)} to {max(seeds)}"
-        rows.append([strategy, *cells, span])
-    return markdown(rows)
-
-
 def write_limits(runs: Sequence[Runs], folder: Path) -> str:
-    """limits.md, limits.csv (medians and tests) and limits-runs.csv.gz (every run); returns the Markdown."""
+    """limits.md, limits.csv (medians and tests) and limits-runs.csv (every run); returns the Markdown."""
     found = verdicts(runs)
     parts = [
         "The default against each other strategy: problems on which it is significantly better / worse"
@@ -206,13 +131,14 @@ def write_limits(runs: Sequence[Runs], folder: Path) -> str:
 
 
 def _write_csv(runs: Sequence[Runs], found: Sequence[Verdict], folder: Path) -> None:
+    """A row of limits-runs.csv has all seeds of a combination, with spaces between them: a row a run would be large."""
     p = {(v.problem, v.strategy, v.n, v.what): v.p for v in found}
     medians, every = io.StringIO(), io.StringIO()
     summary, lines = csv.writer(medians, lineterminator="\n"), csv.writer(every, lineterminator="\n")
     head = ["problem", "strategy", "n"]
     summary.writerow([*head, "seeds", "median_log10_regret", "median_failed", "median_first_success", "p_regret",
                       "p_failed"])  # fmt: skip
-    lines.writerow([*head, "seed", "log10_regret", "failed_after_design", "first_success"])
+    lines.writerow([*head, "seeds", "log10_regret", "failed_after_design", "first_success"])
     for r in runs:
         for n in budgets_of(runs):
             seeds = r.seeds(n)
@@ -223,7 +149,7 @@ def _write_csv(runs: Sequence[Runs], found: Sequence[Verdict], folder: Path) -> 
             tests = [f"{p.get((*key, what), math.nan):.3g}" for what in ("regret", "failed")]
             middle = [f"{upper_median(v):.3f}" for v in (regret, failed, first)]
             summary.writerow([*key, len(seeds), *middle, *tests])
-            for seed, *row in zip(seeds, regret, failed, first, strict=True):
-                lines.writerow([*key, seed, f"{row[0]:.4f}", f"{row[1]:.0f}", f"{row[2]:.0f}"])
+            shown = (seeds, ".0f"), (regret, ".2f"), (failed, ".0f"), (first, ".0f")
+            lines.writerow([*key, *(" ".join(format(v, form) for v in values) for values, form in shown)])
     (folder / "limits.csv").write_text(medians.getvalue())
-    (folder / "limits-runs.csv.gz").write_bytes(gzip.compress(every.getvalue().encode(), mtime=0))
+    (folder / "limits-runs.csv").write_text(every.getvalue())
