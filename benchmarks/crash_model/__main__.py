@@ -10,6 +10,7 @@ import argparse
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from benchmarks.crash_model import cells
 from benchmarks.crash_model.references import REFERENCES
 from benchmarks.crash_model.report import Scored, text
 from benchmarks.crash_model.scoring import Kept, check_model, score
-from surefoot.errors import SurefootError
+from surefoot.errors import MissingExtraError, SurefootError
 from surefoot.failures.registry import FAILURE_MODELS
 
 ROOT = Path(__file__).parents[2]
@@ -53,6 +54,8 @@ def main(words: Sequence[str] | None = None) -> int:
     """Score, report, and print."""
     asked = _arguments(words)
     try:
+        if find_spec("sklearn") is None:
+            raise MissingExtraError("expected scikit-learn for the references; got none; try pip install scikit-learn")
         for name in asked.models:
             check_model(name)
     except SurefootError as error:

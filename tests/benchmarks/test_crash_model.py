@@ -135,3 +135,10 @@ def test_a_tiny_run_prints_and_writes_the_report(tmp_path, capsys):
     assert (tmp_path / "report.md").read_text().strip() == printed.strip()
     assert command.main(["epp", *options]) == 2
     assert "expected a failure model among" in capsys.readouterr().err
+
+
+def test_a_missing_scikit_learn_is_named_before_anything_is_fitted(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(command, "find_spec", lambda name: None)
+    assert command.main(["ep", "--out", str(tmp_path / "out")]) == 2
+    assert "expected scikit-learn" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
