@@ -1,7 +1,6 @@
 """The failures study on problems with limits: strategies, other optimizers, what is stored, tables and the figure."""
 
 import csv
-import gzip
 import importlib.util
 
 import numpy as np
@@ -10,7 +9,7 @@ import pytest
 from surefoot.engine.suggest import initial_design
 from surefoot.errors import InvalidInputError, MissingExtraError, UnknownNameError
 from surefoot.optimize.space import Space
-from surefoot.paper.studies.failures import limits_tables, report, strategies, study
+from surefoot.paper.studies.failures import limits_tables, report, strategies, study, verdicts
 from surefoot.paper.studies.failures.constrained import get_constrained
 from surefoot.paper.studies.failures.runs import NEVER, Runs, read_runs
 
@@ -105,11 +104,20 @@ def _fake(strategy, best, failed, n=100, seeds=20):
 def test_the_tests_say_where_the_default_is_better_and_where_worse():
     f_star = get_constrained("spring").f_star
     runs = [_fake("default", 2 * f_star, 30), _fake("ep", 3 * f_star, 60), _fake("tpe", 1.5 * f_star, 30)]
-    found = {(v.strategy, v.what): v.sign for v in limits_tables.verdicts(runs)}
+    found = {(v.strategy, v.what): v.sign for v in verdicts.verdicts(runs)}
     assert found == {("ep", "regret"): 1, ("ep", "failed"): 1, ("tpe", "regret"): -1, ("tpe", "failed"): 0}
-    text = limits_tables.verdict_table(runs, limits_tables.verdicts(runs))
+    text = verdicts.verdict_table(runs, verdicts.verdicts(runs))
     assert "| ep | 1 / 0 of 1 | 1 / 0 of 1 | 20 |" in text
     assert "| tpe | 0 / 1 of 1 | 0 / 0 of 1 | 20 |" in text
+
+
+def test_where_little_succeeds_failures_are_compared_with_the_default_before():
+    f_star = get_constrained("spring").f_star
+    runs = [_fake("default", 2 * f_star, 30), _fake("label-regression", 3 * f_star, 60)]
+    text = limits_tables.rare_table(runs, verdicts.verdicts(runs))
+    first = 32 / limits_tables.median_of_random("spring")
+    assert f"| spring | 0.75 % | 31 | 61 | 0.51 | better | 32 | {first:.2f} |" in text
+    assert limits_tables.rare_table(runs[:1], []) == ""
 
 
 def test_random_search_needs_the_median_of_a_geometric_distribution():
@@ -124,9 +132,28 @@ def test_tables_and_figure_are_written(done, tmp_path):
     assert "| three-bar truss |" in texts[0]
     rows = list(csv.DictReader((tmp_path / "limits.csv").read_text().splitlines()))
     assert {row["strategy"] for row in rows} == set(STRATEGIES)
-    with gzip.open(tmp_path / "limits-runs.csv.gz", "rt") as file:
-        assert len(list(csv.DictReader(file))) == 12
+    rows = list(csv.DictReader((tmp_path / "limits-runs.csv").read_text().splitlines()))
+    assert [row["seeds"] for row in rows] == ["0 1 2"] * 4
+    assert all(len(row["log10_regret"].split()) == 3 for row in rows)
     assert (tmp_path / "limits.png").stat().st_size > 5_000
+
+
+def test_on_the_papers_problems_the_default_is_compared_policy_by_policy(tmp_path):
+    todo = list(study.cases(["HM3 half-space 50 %"], ("default", "ignore"), ("EI", "PI"), 6, 32))
+    list(study.run_study(todo, tmp_path, 1))
+    texts = list(report.write(todo, tmp_path, tmp_path))
+    assert "| ignore |" in texts[1]
+    assert "of 2 |" in texts[1]  # two policies
+    assert (tmp_path / "verdicts.md").read_text() == texts[1]
+
+
+def test_every_significant_difference_is_listed():
+    f_star = get_constrained("spring").f_star
+    runs = [_fake("default", 2 * f_star, 30), _fake("ep", 3 * f_star, 60)]
+    text = verdicts.listed(verdicts.verdicts(runs))
+    assert "| spring |  | ep | 100 | better in failures | -30.00 |" in text
+    assert "| spring |  | ep | 100 | better in log10 regret |" in text
+    assert verdicts.listed([]) == ""
 
 
 def test_tables_without_runs_are_refused(tmp_path):

@@ -5,7 +5,7 @@ succeed by the formulas.
 g04       The version with 0.0006262 x1 x4 in u (f_star -30665.54); some papers have 0.00026 (f_star -31025.56). The
           share is 27.0 %, as others found too; CEC 2006 prints 52.1 %.
 g24       Two quartic limits and x2 <= 4, as in CEC 2006. The share is 44.2 %; CEC 2006 prints 79.7 %.
-g06, g07  Their boxes are smaller than published, where 0.007 % and 0.0003 % succeed and no search would find any.
+g06, g07  Their boxes are smaller than published, where 0.007 % and less than 0.001 % succeed.
 """
 
 from __future__ import annotations

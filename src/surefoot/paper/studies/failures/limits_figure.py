@@ -1,4 +1,4 @@
-"""The figure of the failures study on problems with limits: failed evaluations against regret, left and low is good."""
+"""The figure of the failures study on problems with limits: what fails against regret; left and low is good."""
 
 from __future__ import annotations
 
@@ -10,33 +10,37 @@ import numpy as np
 
 from surefoot.optimize.plots import pyplot
 from surefoot.paper.figures import save_figure
-from surefoot.paper.studies.failures.limits_tables import DEFAULT, share_that_succeeds
+from surefoot.paper.studies.failures.limits_tables import BEFORE, share_that_succeeds
 from surefoot.paper.studies.failures.runs import NEVER, Runs
-from surefoot.paper.studies.failures.strategies import OTHERS, OURS
+from surefoot.paper.studies.failures.strategies import OTHERS
+from surefoot.paper.studies.failures.verdicts import DEFAULT, ordered
 
-BEFORE = "label-regression"  # an arrow leads from it to the default
-COLUMNS = 4
+COLUMNS = 5
 
 
 def draw(runs: Sequence[Runs], path: Path) -> Path:
-    """One panel a problem, sorted by the share that succeeds; medians with quartiles. Hollow: from shorter runs."""
+    """One panel a problem, sorted by the share that succeeds; medians with quartiles.
+
+    An arrow leads from the default before to the default. Runs that are shorter are drawn with what they reached.
+    """
     plt = pyplot()
     problems = sorted({r.problem for r in runs}, key=share_that_succeeds)
-    here = {r.strategy for r in runs}
-    strategies = [name for name in (*OURS, *OTHERS) if name in here]
+    strategies = ordered(runs)
     n_columns = min(COLUMNS, len(problems))
     n_rows = -(-len(problems) // n_columns)
-    size = (3.1 * n_columns, 2.6 * n_rows + 0.9)
+    size = (2.9 * n_columns, 2.5 * n_rows + 0.9)
     fig, axes = plt.subplots(n_rows, n_columns, figsize=size, squeeze=False, layout="constrained")
     n = max(len(y) for r in runs for y in r.values.values())
     for ax in axes.ravel()[len(problems) :]:
         ax.set_visible(False)
     for ax, problem in zip(axes.ravel(), problems, strict=False):
         _panel(ax, [r for r in runs if r.problem == problem], strategies, n)
-        ax.set_title(f"{problem}: {100 * share_that_succeeds(problem):.2g} % succeeds", fontsize=9)
-    for ax in axes[:, 0]:
-        ax.set_ylabel("log10 relative regret", fontsize=8)
-    fig.supxlabel(f"failed evaluations after the design, of n = {n}", fontsize=9)
+        ax.set_title(f"{problem}: {100 * share_that_succeeds(problem):.2g} % succeeds", fontsize=8)
+    for i, ax in enumerate(axes.ravel()[: len(problems)]):
+        if i % n_columns == 0:
+            ax.set_ylabel("log10 relative regret", fontsize=8)
+        if i + n_columns >= len(problems):
+            ax.set_xlabel("% failed after the design", fontsize=8)
     handles = [plt.Line2D([], [], ls="", label=name, **_look(name, strategies)) for name in strategies]
     fig.legend(handles=handles, loc="outside lower center", ncols=min(len(handles), 7), frameon=False, fontsize=8)
     save_figure(fig, path)
@@ -52,26 +56,34 @@ def _look(strategy: str, strategies: Sequence[str]) -> dict[str, Any]:
 
 
 def _panel(ax: Any, runs: Sequence[Runs], strategies: Sequence[str], n: int) -> None:
-    places: dict[str, tuple[float, float]] = {}
     spreads = {}
     for r in runs:
         longest = min(n, max(len(y) for y in r.values.values()))
         seeds = r.seeds(longest)
-        regret, failed = r.regret(longest, seeds), r.failed(longest, seeds)
-        spreads[r.strategy] = [np.percentile(v, [25, 50, 75]) for v in (failed, regret)]
-    reached = [s[1][k] for s in spreads.values() for k in range(3) if s[1][k] < NEVER]
+        share = 100.0 * r.failed(longest, seeds) / max(longest - r.n_init, 1)
+        # "higher": no mean of a regret and of none
+        both = share, r.regret(longest, seeds)
+        spreads[r.strategy] = [np.percentile(v, [25, 50, 75], method="higher") for v in both]
+    reached = [v for _, regret in spreads.values() for v in regret if v < NEVER]
     low, high = (min(reached), max(reached)) if reached else (-1.0, 0.0)
-    top = high + 0.15 * max(high - low, 0.5)  # where runs without a success are drawn
+    some_without = any(regret[2] >= NEVER for _, regret in spreads.values())
+    top = high + (0.2 * max(high - low, 0.5) if some_without else 0.0)  # where runs without a success are drawn
+    places: dict[str, tuple[float, float]] = {}
     for strategy, (failed, regret) in spreads.items():
-        x, y = np.minimum(failed, n), np.where(regret >= NEVER, top, regret)
-        places[strategy] = float(x[1]), float(y[1])
-        look = _look(strategy, strategies)
-        errors = {"xerr": np.abs(x[[0, 2]] - x[1])[:, None], "yerr": np.abs(y[[0, 2]] - y[1])[:, None]}
-        ax.errorbar(*places[strategy], **errors, lw=0.7, alpha=0.85, zorder=3 if strategy == DEFAULT else 2, **look)
-    if any(s[1][1] >= NEVER for s in spreads.values()):
+        y = np.where(regret >= NEVER, top, regret)
+        places[strategy] = float(failed[1]), float(y[1])
+        bars = {"xerr": np.abs(failed[[0, 2]] - failed[1])[:, None], "yerr": np.abs(y[[0, 2]] - y[1])[:, None]}
+        order = 3 if strategy == DEFAULT else 2
+        ax.errorbar(*places[strategy], **bars, lw=0.7, alpha=0.85, zorder=order, **_look(strategy, strategies))
+    if some_without:
         ax.axhline(top, color="0.8", lw=0.8, zorder=0)
-        ax.annotate("no success", (0.02, top), xycoords=("axes fraction", "data"), fontsize=7, color="0.4", va="bottom")
+        beside = {"xytext": (-4, 0), "textcoords": "offset points", "ha": "right", "va": "center"}
+        ax.annotate("none", (0.0, top), xycoords=("axes fraction", "data"), fontsize=7, color="0.3", **beside)
     if DEFAULT in places and BEFORE in places:
         arrow = {"arrowstyle": "->", "color": "0.3", "lw": 0.9}
         ax.annotate("", places[DEFAULT], places[BEFORE], arrowprops=arrow, zorder=1)
     ax.tick_params(labelsize=7)
+    ax.set(xlim=(-4, 104), yticks=[tick for tick in ax.get_yticks() if tick <= high and reached])
+    if reached:
+        room = 0.08 * max(top - low, 0.5)
+        ax.set_ylim(low - room, top + room)

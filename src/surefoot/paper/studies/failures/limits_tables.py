@@ -3,69 +3,19 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import io
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-import numpy as np
-
 from surefoot.paper.markdown import markdown
-from surefoot.paper.statistics import LEVEL, holm, wilcoxon
 from surefoot.paper.studies.failures.constrained import get_constrained
-from surefoot.paper.studies.failures.runs import NEVER, Runs
-from surefoot.paper.studies.failures.strategies import OTHERS, OURS
+from surefoot.paper.studies.failures.runs import NEVER, Runs, upper_median
+from surefoot.paper.studies.failures.verdicts import DEFAULT, Verdict, budgets_of, ordered, verdict_table, verdicts
 
-BUDGETS = (100, 200)  # evaluations after which runs are compared, where they are that long
-DEFAULT = "default"
-FEW_PAIRS = 6  # fewer pairs cannot be significant at 5 %
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """The default against another strategy on one problem, over the seeds that both have."""
-
-    problem: str
-    strategy: str
-    n: int
-    what: str  # "regret" or "failed"
-    gain: float  # median of the other's minus the default's: above 0 the default is better
-    p: float  # Wilcoxon signed rank, corrected after Holm over the whole study
-
-    @property
-    def sign(self) -> int:
-        """1: the default is significantly better, -1: worse."""
-        return 0 if math.isnan(self.p) or self.p >= LEVEL else int(np.sign(self.gain))
-
-
-def budgets_of(runs: Sequence[Runs]) -> list[int]:
-    """Those that some run has reached; of a shorter study its own length."""
-    longest = max(len(y) for r in runs for y in r.values.values())
-    return [n for n in BUDGETS if n <= longest] or [longest]
-
-
-def verdicts(runs: Sequence[Runs]) -> list[Verdict]:
-    """Every test of the study."""
-    by_key = {(r.problem, r.strategy): r for r in runs}
-    found: list[Verdict] = []
-    for other in runs:
-        mine = by_key.get((other.problem, DEFAULT))
-        if mine is None or other.strategy == DEFAULT:
-            continue
-        for n in budgets_of(runs):
-            seeds = sorted(set(mine.seeds(n)) & set(other.seeds(n)))
-            for what in ("regret", "failed") if seeds else ():
-                a, b = (getattr(r, what)(n, seeds) for r in (mine, other))
-                p = wilcoxon(a, b) if len(seeds) >= FEW_PAIRS else math.nan
-                gain = float(np.median(b - a)) or float(np.mean(b - a))
-                found.append(Verdict(other.problem, other.strategy, n, what, gain, p))
-    corrected = holm(np.asarray([v.p for v in found]))
-    return [
-        Verdict(v.problem, v.strategy, v.n, v.what, v.gain, float(p)) for v, p in zip(found, corrected, strict=True)
-    ]
+BEFORE = "label-regression"  # the default before
+RARE = 0.1  # little succeeds: a share below it
 
 
 @cache
@@ -77,11 +27,6 @@ def share_that_succeeds(problem: str) -> float:
 def median_of_random(problem: str) -> float:
     """Evaluations that random search needs for a first success: the median of a geometric distribution."""
     return math.ceil(math.log(0.5) / math.log1p(-share_that_succeeds(problem)))
-
-
-def _ordered(runs: Sequence[Runs]) -> list[str]:
-    here = {r.strategy for r in runs}
-    return [name for name in (*OURS, *OTHERS) if name in here]
 
 
 def problems_table(problems: Sequence[str]) -> str:
@@ -100,7 +45,7 @@ def regret_table(runs: Sequence[Runs], found: Sequence[Verdict], n: int) -> str:
     """Median log10 regret / failures after the design, with marks of what the tests say."""
     by_key = {(r.problem, r.strategy): r for r in runs}
     marks = {(v.problem, v.strategy, v.what): v.sign for v in found if v.n == n}
-    strategies = _ordered([r for r in runs if r.seeds(n)])
+    strategies = ordered([r for r in runs if r.seeds(n)])
     rows = [["problem", *strategies]]
     for problem in dict.fromkeys(r.problem for r in runs):
         cells = []
@@ -110,18 +55,18 @@ def regret_table(runs: Sequence[Runs], found: Sequence[Verdict], n: int) -> str:
             if r is None or not seeds:
                 cells.append("")
                 continue
-            regret = float(np.median(r.regret(n, seeds)))
+            regret = upper_median(r.regret(n, seeds))
             mark = {1: "+", -1: "−", 0: ""}[marks.get((problem, strategy, "regret"), 0)]
             mark += {1: "†", -1: "‡", 0: ""}[marks.get((problem, strategy, "failed"), 0)]
             text = "none" if regret == NEVER else f"{regret:.1f}"
-            cells.append(f"{text} / {np.median(r.failed(n, seeds)):.0f} {mark}".strip())
+            cells.append(f"{text} / {upper_median(r.failed(n, seeds)):.0f} {mark}".strip())
         rows.append([problem, *cells])
     return markdown(rows)
 
 
 def first_table(runs: Sequence[Runs]) -> str:
     """Median evaluations until the first success."""
-    strategies = _ordered(runs)
+    strategies = ordered(runs)
     by_key = {(r.problem, r.strategy): r for r in runs}
     rows = [["problem", "succeeds", "random search, expected", *strategies]]
     for problem in dict.fromkeys(r.problem for r in runs):
@@ -129,32 +74,36 @@ def first_table(runs: Sequence[Runs]) -> str:
         cells = []
         for strategy in strategies:
             r = by_key.get((problem, strategy))
-            median = float(np.median(r.first_success(sorted(r.values)))) if r else math.nan
+            median = upper_median(r.first_success(sorted(r.values))) if r else math.nan
             cells.append("" if r is None else f"{median:.0f}" if math.isfinite(median) else "none")
         rows.append([problem, f"{100 * share:.2g} %", f"{median_of_random(problem):.0f}", *cells])
     return markdown(rows)
 
 
-def verdict_table(runs: Sequence[Runs], found: Sequence[Verdict]) -> str:
-    """On how many problems the default is significantly better and worse than each other strategy."""
-    budgets = budgets_of(runs)
-    rows = [["strategy", *(f"{what}, n = {n}" for n in budgets for what in ("regret", "failures")), "seeds"]]
-    for strategy in _ordered(runs):
-        if strategy == DEFAULT:
+def rare_table(runs: Sequence[Runs], found: Sequence[Verdict]) -> str:
+    """Where little succeeds: the default beside the old one, after the longest budget, and beside random search."""
+    n = budgets_of(runs)[-1]
+    by_key = {(r.problem, r.strategy): r for r in runs}
+    signs = {(v.problem, v.what): v.sign for v in found if (v.strategy, v.n) == (BEFORE, n)}
+    rows = [["problem", "succeeds", f"failed, {DEFAULT}", f"failed, {BEFORE}", "ratio", "regret", "first success",
+             "of random search"]]  # fmt: skip
+    for problem in sorted({r.problem for r in runs if share_that_succeeds(r.problem) < RARE}, key=share_that_succeeds):
+        mine, before = (by_key.get((problem, name)) for name in (DEFAULT, BEFORE))
+        if mine is None or before is None or not mine.seeds(n) or not before.seeds(n):
             continue
-        cells = []
-        for n in budgets:
-            for what in ("regret", "failed"):
-                signs = [v.sign for v in found if (v.strategy, v.n, v.what) == (strategy, n, what)]
-                cells.append(f"{signs.count(1)} / {signs.count(-1)} of {len(signs)}" if signs else "")
-        seeds = [len(r.values) for r in runs if r.strategy == strategy]
-        span = f"{min(seeds)}" if min(seeds) == max(seeds) else f"{min(seeds)} to {max(seeds)}"
-        rows.append([strategy, *cells, span])
-    return markdown(rows)
+        failed = [upper_median(r.failed(n, r.seeds(n))) for r in (mine, before)]
+        word = {1: "better", -1: "worse", 0: "no difference"}[signs.get((problem, "regret"), 0)]
+        first = upper_median(mine.first_success(sorted(mine.values)))
+        rows.append(
+            [problem, f"{100 * share_that_succeeds(problem):.2g} %", *(f"{f:.0f}" for f in failed),
+             f"{failed[0] / max(failed[1], 1.0):.2f}", word, f"{first:.0f}" if math.isfinite(first) else "none",
+             f"{first / median_of_random(problem):.2f}"]
+        )  # fmt: skip
+    return markdown(rows) if len(rows) > 1 else ""
 
 
 def write_limits(runs: Sequence[Runs], folder: Path) -> str:
-    """limits.md, limits.csv (medians and tests) and limits-runs.csv.gz (every run); returns the Markdown."""
+    """limits.md, limits.csv (medians and tests) and limits-runs.csv (every run); returns the Markdown."""
     found = verdicts(runs)
     parts = [
         "The default against each other strategy: problems on which it is significantly better / worse"
@@ -167,6 +116,9 @@ def write_limits(runs: Sequence[Runs], folder: Path) -> str:
             " strategy the default has significantly + less, − more regret, † fewer, ‡ more failures.",
             regret_table(runs, found, n),
         ]
+    rare = rare_table(runs, found)
+    if rare:
+        parts += [f"Where less than {100 * RARE:.0f} % succeeds, n = {budgets_of(runs)[-1]}.", rare]
     parts += ["Median evaluations until the first success.", first_table(runs)]
     parts += ["The problems.", problems_table(list(dict.fromkeys(r.problem for r in runs)))]
     libraries = sorted({r.library for r in runs if r.library})
@@ -179,13 +131,14 @@ def write_limits(runs: Sequence[Runs], folder: Path) -> str:
 
 
 def _write_csv(runs: Sequence[Runs], found: Sequence[Verdict], folder: Path) -> None:
+    """A row of limits-runs.csv has all seeds of a combination, with spaces between them: a row a run would be large."""
     p = {(v.problem, v.strategy, v.n, v.what): v.p for v in found}
     medians, every = io.StringIO(), io.StringIO()
     summary, lines = csv.writer(medians, lineterminator="\n"), csv.writer(every, lineterminator="\n")
     head = ["problem", "strategy", "n"]
     summary.writerow([*head, "seeds", "median_log10_regret", "median_failed", "median_first_success", "p_regret",
                       "p_failed"])  # fmt: skip
-    lines.writerow([*head, "seed", "log10_regret", "failed_after_design", "first_success"])
+    lines.writerow([*head, "seeds", "log10_regret", "failed_after_design", "first_success"])
     for r in runs:
         for n in budgets_of(runs):
             seeds = r.seeds(n)
@@ -194,9 +147,9 @@ def _write_csv(runs: Sequence[Runs], found: Sequence[Verdict], folder: Path) -> 
             regret, failed, first = r.regret(n, seeds), r.failed(n, seeds), r.first_success(seeds)
             key = (r.problem, r.strategy, n)
             tests = [f"{p.get((*key, what), math.nan):.3g}" for what in ("regret", "failed")]
-            middle = [f"{np.median(v):.3f}" for v in (regret, failed, first)]
+            middle = [f"{upper_median(v):.3f}" for v in (regret, failed, first)]
             summary.writerow([*key, len(seeds), *middle, *tests])
-            for seed, *row in zip(seeds, regret, failed, first, strict=True):
-                lines.writerow([*key, seed, f"{row[0]:.4f}", f"{row[1]:.0f}", f"{row[2]:.0f}"])
+            shown = (seeds, ".0f"), (regret, ".2f"), (failed, ".0f"), (first, ".0f")
+            lines.writerow([*key, *(" ".join(format(v, form) for v in values) for values, form in shown)])
     (folder / "limits.csv").write_text(medians.getvalue())
-    (folder / "limits-runs.csv.gz").write_bytes(gzip.compress(every.getvalue().encode(), mtime=0))
+    (folder / "limits-runs.csv").write_text(every.getvalue())

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from surefoot.errors import InvalidInputError, UnknownNameError
-from surefoot.paper.studies.failures import figures, limits_figure, limits_tables, paper_tables
+from surefoot.paper.studies.failures import figures, limits_figure, limits_tables, paper_tables, verdicts
 from surefoot.paper.studies.failures.constrained import LIMITS, PAPER, get_constrained, group_of, groups
 from surefoot.paper.studies.failures.runs import read_runs
 from surefoot.paper.studies.failures.study import Case
@@ -27,6 +27,10 @@ def write(todo: Sequence[Case], raw: Path, out: Path) -> Iterator[str]:
     if of_paper:
         rows = paper_tables.summarize(of_paper, raw)
         yield paper_tables.write_tables(rows, out)
+        against = _against_the_default(raw, list(dict.fromkeys(case.problem for case in of_paper)))
+        if against:
+            (out / "verdicts.md").write_text(against)
+            yield against
         yield from (f"figure: {path}" for path in figures.draw(of_paper, rows, raw, out))
     limits = list(dict.fromkeys(case.problem for case in todo if group_of(case.problem) == LIMITS))
     runs = read_runs(raw, limits)
@@ -35,3 +39,16 @@ def write(todo: Sequence[Case], raw: Path, out: Path) -> Iterator[str]:
         yield f"figure: {limits_figure.draw(runs, out / 'limits.png')}"
     if not of_paper and not runs:
         raise InvalidInputError(f"expected runs in {raw}; got none; try the study without --only-tables")
+
+
+def _against_the_default(raw: Path, problems: Sequence[str]) -> str:
+    """What the tests say of the default on the paper's problems; nothing where it did not run."""
+    runs = read_runs(raw, problems)
+    found = verdicts.verdicts(runs)
+    if not found:
+        return ""
+    intro = (
+        "The default against each other strategy: problems and policies on which it is significantly better / worse"
+        " (Wilcoxon signed rank over seeds, Holm over the whole study, 5 %)."
+    )
+    return "\n".join([intro, "", verdicts.verdict_table(runs, found), verdicts.listed(found)])

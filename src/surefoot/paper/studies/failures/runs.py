@@ -1,12 +1,12 @@
-"""The runs on problems with limits, as they lie in a folder: what each strategy reached when, and how often it failed.
+"""Runs as they lie in a folder: what each strategy reached when, and how often it failed.
 
-Regret    log10 of (best value so far - f_star) / |f_star|.
+Regret    log10 of (best value so far - f_star) / unit; the unit is |f_star|, and 1 on the paper's problems.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +17,11 @@ from surefoot.paper.studies.failures.constrained import get_constrained
 NEVER = 6.0  # regret of a run without a success: worse than any with one
 
 
+def upper_median(values: np.ndarray) -> float:
+    """Of an even number the upper of the two in the middle: no mean of a regret and of none."""
+    return float(np.quantile(values, 0.5, method="higher"))
+
+
 @dataclass(frozen=True)
 class Runs:
     """What a strategy evaluated on a problem, by seed; some runs may be longer than others."""
@@ -25,6 +30,7 @@ class Runs:
     strategy: str
     n_init: int
     values: dict[int, np.ndarray]  # seed -> (n,), NaN where it failed
+    policy: str = ""  # "": the library's default
     library: str = ""
     seconds: float = 0.0  # processor time of all of them
 
@@ -54,20 +60,20 @@ class Runs:
 
 def read_runs(folder: Path, problems: Sequence[str], strategies: Sequence[str] = ()) -> list[Runs]:
     """All that the folder holds of these problems and strategies (none: all); of two runs of a seed the longer one."""
-    found: dict[tuple[str, str], Runs] = {}
+    found: dict[tuple[str, str, str], Runs] = {}
     for path in sorted(folder.glob("*.npz")):
         with np.load(path) as data:
-            if "strategy" not in data or str(data["problem"]) not in problems:
+            if "strategy" not in data:
                 continue
-            key = str(data["problem"]), str(data["strategy"])
-            if strategies and key[1] not in strategies:
+            problem, strategy, policy = key = str(data["problem"]), str(data["strategy"]), str(data["policy"])
+            if problem not in problems or (strategies and strategy not in strategies):
                 continue
-            before = found[key] if key in found else Runs(*key, int(data["n_init"]), {})
-            first, values = int(data["seed"]), dict(before.values)
-            for seed, y in enumerate(data["y"], first):
+            before = found[key] if key in found else Runs(problem, strategy, int(data["n_init"]), {}, policy)
+            values = dict(before.values)
+            for seed, y in enumerate(data["y"], int(data["seed"])):
                 values[seed] = max(y, values.get(seed, y[:0]), key=len)
             library = str(data["library"]) if "library" in data else ""
             seconds = before.seconds + float(data["seconds"])
-            found[key] = Runs(*key, before.n_init, values, library, seconds)
+            found[key] = replace(before, values=values, library=library, seconds=seconds)
     order = {name: i for i, name in enumerate(problems)}
     return sorted(found.values(), key=lambda runs: order[runs.problem])

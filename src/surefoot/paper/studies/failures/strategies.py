@@ -43,7 +43,7 @@ OTHERS: Mapping[str, Other] = {
     "cmaes": Other(peers.cmaes, "cma", "cma"),
     "egobox": Other(peers.egobox, "egobox", "egobox"),
     "egobox-efi": Other(peers.egobox_efi, "egobox", "egobox"),
-    "smac": Other(peers.smac, "smac", "smac"),
+    "smac": Other(peers.smac_forest, "smac", "smac"),
 }
 
 

@@ -1,0 +1,1 @@
+"""How good is P(success)? Scores of the failure models on crash regions, simulators and along runs."""

@@ -1,0 +1,96 @@
+"""The default against every other strategy: signed rank tests over seeds, corrected for their number."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from surefoot.paper.markdown import markdown
+from surefoot.paper.statistics import LEVEL, holm, wilcoxon
+from surefoot.paper.studies.failures.runs import Runs
+from surefoot.paper.studies.failures.strategies import OTHERS, OURS
+
+BUDGETS = (100, 200)  # evaluations after which runs are compared, where they are that long
+DEFAULT = "default"
+FEW_PAIRS = 6  # fewer pairs cannot be significant at 5 %
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The default against another strategy on one problem, over the seeds that both have."""
+
+    problem: str
+    policy: str
+    strategy: str
+    n: int
+    what: str  # "regret" or "failed"
+    gain: float  # median of the other's minus the default's: above 0 the default is better
+    p: float  # Wilcoxon signed rank, corrected after Holm over the whole study
+
+    @property
+    def sign(self) -> int:
+        """1: the default is significantly better, -1: worse."""
+        return 0 if math.isnan(self.p) or self.p >= LEVEL else int(np.sign(self.gain))
+
+
+def budgets_of(runs: Sequence[Runs]) -> list[int]:
+    """Those that some run has reached; of a shorter study its own length."""
+    longest = max(len(y) for r in runs for y in r.values.values())
+    return [n for n in BUDGETS if n <= longest] or [longest]
+
+
+def verdicts(runs: Sequence[Runs]) -> list[Verdict]:
+    """Every test of the study."""
+    by_key = {(r.problem, r.policy, r.strategy): r for r in runs}
+    found: list[Verdict] = []
+    for other in runs:
+        mine = by_key.get((other.problem, other.policy, DEFAULT))
+        if mine is None or other.strategy == DEFAULT:
+            continue
+        for n in budgets_of(runs):
+            seeds = sorted(set(mine.seeds(n)) & set(other.seeds(n)))
+            for what in ("regret", "failed") if seeds else ():
+                a, b = (getattr(r, what)(n, seeds) for r in (mine, other))
+                p = wilcoxon(a, b) if len(seeds) >= FEW_PAIRS else math.nan
+                gain = float(np.median(b - a)) or float(np.mean(b - a))
+                found.append(Verdict(other.problem, other.policy, other.strategy, n, what, gain, p))
+    corrected = holm(np.asarray([v.p for v in found]))
+    return [replace(v, p=float(p)) for v, p in zip(found, corrected, strict=True)]
+
+
+def ordered(runs: Sequence[Runs]) -> list[str]:
+    """The strategies that there are, in the order in which they are shown."""
+    here = {r.strategy for r in runs}
+    return [name for name in (*OURS, *OTHERS) if name in here]
+
+
+def verdict_table(runs: Sequence[Runs], found: Sequence[Verdict]) -> str:
+    """On how many problems the default is significantly better and worse than each other strategy."""
+    budgets = budgets_of(runs)
+    rows = [["strategy", *(f"{what}, n = {n}" for n in budgets for what in ("regret", "failures")), "seeds"]]
+    for strategy in ordered(runs):
+        if strategy == DEFAULT:
+            continue
+        cells = []
+        for n in budgets:
+            for what in ("regret", "failed"):
+                signs = [v.sign for v in found if (v.strategy, v.n, v.what) == (strategy, n, what)]
+                cells.append(f"{signs.count(1)} / {signs.count(-1)} of {len(signs)}" if signs else "")
+        seeds = [len(r.values) for r in runs if r.strategy == strategy]
+        span = f"{min(seeds)}" if min(seeds) == max(seeds) else f"{min(seeds)} to {max(seeds)}"
+        rows.append([strategy, *cells, span])
+    return markdown(rows)
+
+
+def listed(found: Sequence[Verdict]) -> str:
+    """Every significant difference; nothing where there is none."""
+    rows = [["problem", "policy", "strategy", "n", "the default is", "median difference", "p"]]
+    for v in found:
+        if v.sign:
+            word = "better" if v.sign > 0 else "worse"
+            what = f"{word} in {'log10 regret' if v.what == 'regret' else 'failures'}"
+            rows.append([v.problem, v.policy, v.strategy, str(v.n), what, f"{-v.gain:.2f}", f"{v.p:.1g}"])
+    return markdown(rows) if len(rows) > 1 else ""
