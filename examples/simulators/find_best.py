@@ -1,0 +1,87 @@
+"""Search the best value of a simulator's problem with thousands of evaluations: what regret is measured against.
+
+    python find_best.py frame          # writes frame/best.json
+
+Differential evolution begins with the best points of the table; Nelder and Mead's simplex ends it. A failure is worse
+than everything. The value is the best known, not a proven optimum.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import gzip
+import json
+import math
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from make_table import HERE, row_of, rounded
+from scipy.optimize import differential_evolution, minimize
+
+from surefoot.integrations.optuna_space import engine_space
+from surefoot.runs import evaluation
+from surefoot.runs.problem import Problem, read_problem
+
+_POPULATION = 30
+_WORSE = 1e6  # than every value here
+
+
+class Search:
+    """The problem on the unit cube, and the best row so far."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = replace(problem, name=f"{problem.name}.best")
+        self.space = engine_space(problem.parameters)
+        self.n = 0
+        self.best: dict[str, Any] = {}
+
+    def __call__(self, unit: np.ndarray) -> float:
+        """The value at a point, or what is worse than all of them."""
+        x = dict(zip(self.space.names, map(rounded, self.space.decode(np.clip(unit, 0, 1))), strict=True))
+        row = row_of(self.problem, self.n, x)
+        self.n += 1
+        if row["status"] != "ok":
+            return _WORSE
+        value = row[self.problem.evaluator.name]
+        if value < self.best.get("value", math.inf):
+            self.best = {"value": value, "x": x}
+            print(f"{self.n:6d}  {value:.6g}", flush=True)
+        return float(value)
+
+    def units(self, table: Path) -> np.ndarray:
+        """The best points of the table."""
+        with gzip.open(table, "rt") as file:
+            rows = [row for row in csv.DictReader(file) if row["status"] == "ok"]
+        rows.sort(key=lambda row: float(row[self.problem.evaluator.name]))
+        return np.array([self.space.encode([float(row[n]) for n in self.space.names]) for row in rows[:_POPULATION]])
+
+
+def main() -> None:
+    """The command."""
+    parser = argparse.ArgumentParser(description="Search the best value of a simulator's problem.")
+    parser.add_argument("name", help="a folder beside this script")
+    parser.add_argument("--problem", default="problem.toml", help="the problem file in that folder")
+    parser.add_argument("--table", default="table.csv.gz", help="its table")
+    parser.add_argument("--generations", type=int, default=50, help="of 30 evaluations (50)")
+    parser.add_argument("-o", default="best.json", help="the file to write")
+    given = parser.parse_args()
+    folder = HERE / given.name
+    search = Search(read_problem(folder / given.problem))
+    start = search.units(folder / given.table)
+    box = [(0.0, 1.0)] * search.space.d
+    found = differential_evolution(
+        search, box, init=start, maxiter=given.generations, popsize=1, polish=False, tol=0.0, seed=1
+    )
+    minimize(search, found.x, method="Nelder-Mead", bounds=box, options={"maxfev": 15 * given.generations})
+    shutil.rmtree(search.problem.evaluations_folder, ignore_errors=True)
+    evaluation.close()
+    how = f"differential evolution from the table's best 30 points, then Nelder and Mead: {search.n} evaluations"
+    (folder / given.o).write_text(json.dumps({**search.best, "how": how}, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
