@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from make_table import HERE, row_of, rounded
+from make_table import HERE, rounded, row_of
 from scipy.optimize import differential_evolution, minimize
 
 from surefoot.integrations.optuna_space import engine_space
