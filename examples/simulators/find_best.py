@@ -66,7 +66,7 @@ def main() -> None:
     parser.add_argument("name", help="a folder beside this script")
     parser.add_argument("--problem", default="problem.toml", help="the problem file in that folder")
     parser.add_argument("--table", default="table.csv.gz", help="its table")
-    parser.add_argument("--generations", type=int, default=50, help="of 30 evaluations (50)")
+    parser.add_argument("--generations", type=int, default=30, help="of 30 evaluations (30)")
     parser.add_argument("-o", default="best.json", help="the file to write")
     given = parser.parse_args()
     folder = HERE / given.name
