@@ -2,8 +2,8 @@
 
     python find_best.py frame          # writes frame/best.json
 
-Differential evolution begins with the best points of the table; Nelder and Mead's simplex ends it. A failure is worse
-than everything. The value is the best known, not a proven optimum.
+Differential evolution begins with the best points of the table, and of `surefoot run` where it has been run; Nelder and
+Mead's simplex ends it. A failure is worse than everything. The value is the best known, not a proven optimum.
 """
 
 from __future__ import annotations
@@ -22,9 +22,11 @@ import numpy as np
 from make_table import HERE, rounded, row_of
 from scipy.optimize import differential_evolution, minimize
 
+from surefoot.integrations.optuna import result_of
 from surefoot.integrations.optuna_space import engine_space
 from surefoot.runs import evaluation
 from surefoot.runs.problem import Problem, read_problem
+from surefoot.runs.storage import has_studies, load_study, opened
 
 _POPULATION = 30
 _WORSE = 1e6  # than every value here
@@ -34,6 +36,7 @@ class Search:
     """The problem on the unit cube, and the best row so far."""
 
     def __init__(self, problem: Problem) -> None:
+        self.given = problem
         self.problem = replace(problem, name=f"{problem.name}.best")
         self.space = engine_space(problem.parameters)
         self.n = 0
@@ -57,7 +60,16 @@ class Search:
         with gzip.open(table, "rt") as file:
             rows = [row for row in csv.DictReader(file) if row["status"] == "ok"]
         rows.sort(key=lambda row: float(row[self.problem.evaluator.name]))
-        return np.array([self.space.encode([float(row[n]) for n in self.space.names]) for row in rows[:_POPULATION]])
+        points = [*self.found_before(), *rows][:_POPULATION]
+        return np.array([self.space.encode([float(x[name]) for name in self.space.names]) for x in points])
+
+    def found_before(self) -> list[dict[str, float]]:
+        """The best point of a run of the problem, if there was one."""
+        place = str(self.given.default_storage)
+        if not has_studies(place):
+            return []
+        with opened(place) as storage:
+            return [dict(result_of(load_study(storage, self.given.name)).x)]
 
 
 def main() -> None:
@@ -79,7 +91,9 @@ def main() -> None:
     minimize(search, found.x, method="Nelder-Mead", bounds=box, options={"maxfev": 15 * given.generations})
     shutil.rmtree(search.problem.evaluations_folder, ignore_errors=True)
     evaluation.close()
-    how = f"differential evolution from the table's best 30 points, then Nelder and Mead: {search.n} evaluations"
+    how = (
+        f"differential evolution from the best of the table and of a run, then Nelder and Mead: {search.n} evaluations"
+    )
     (folder / given.o).write_text(json.dumps({**search.best, "how": how}, indent=1) + "\n")
 
 
