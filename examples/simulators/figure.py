@@ -48,7 +48,9 @@ def draw_table(axes: Axes, table: Table, across: str, up: str) -> None:
     for group, colour in zip(grouped(reasons[i] for i in failed), _COLOURS, strict=False):
         places = failed[list(group.members)]
         text = group.text.removeprefix("exit status 1: ").removeprefix("RuntimeError: ")
-        axes.plot(x[places], y[places], "x", ms=3, mew=0.8, color=colour, label=text[:40])
+        axes.plot(
+            x[places], y[places], "x", ms=3, mew=0.8, color=colour, label=text if len(text) < 45 else f"{text[:43]}…"
+        )
     for name, scale in ((across, axes.set_xscale), (up, axes.set_yscale)):
         scale("log" if table.parameters[name].get("log") else "linear")
     axes.set(xlabel=across, ylabel=up, title="random points")
