@@ -13,6 +13,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from emulated import HERE, Table, read_table
 from matplotlib.axes import Axes
+from matplotlib.ticker import NullFormatter
 
 from surefoot.integrations.optuna import result_of
 from surefoot.optimize.reasons import grouped
@@ -47,12 +48,14 @@ def draw_table(axes: Axes, table: Table, across: str, up: str) -> None:
     failed = np.flatnonzero(~ok)
     for group, colour in zip(grouped(reasons[i] for i in failed), _COLOURS, strict=False):
         places = failed[list(group.members)]
-        text = group.text.removeprefix("exit status 1: ").removeprefix("RuntimeError: ")
+        text = group.text.removeprefix("exit status 1: Error: ").removeprefix("RuntimeError: ")
         axes.plot(
             x[places], y[places], "x", ms=3, mew=0.8, color=colour, label=text if len(text) < 45 else f"{text[:43]}…"
         )
     for name, scale in ((across, axes.set_xscale), (up, axes.set_yscale)):
         scale("log" if table.parameters[name].get("log") else "linear")
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_minor_formatter(NullFormatter())  # of powers of ten alone; others would overlap
     axes.set(xlabel=across, ylabel=up, title="random points")
 
 
