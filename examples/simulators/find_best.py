@@ -2,8 +2,9 @@
 
     python find_best.py frame          # writes frame/best.json
 
-Differential evolution begins with the best points of the table, and of `surefoot run` where it has been run; Nelder and
-Mead's simplex ends it. A failure is worse than everything. The value is the best known, not a proven optimum.
+Differential evolution begins with the best points of the table, of an earlier search, and of `surefoot run` where it
+has been run; Nelder and Mead's simplex ends it. A failure is worse than everything. The value is the best known, not a
+proven optimum: call it again and it goes on.
 """
 
 from __future__ import annotations
@@ -35,8 +36,9 @@ _WORSE = 1e6  # than every value here
 class Search:
     """The problem on the unit cube, and the best row so far."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: Problem, earlier: dict[str, Any]) -> None:
         self.given = problem
+        self.earlier = earlier  # the file of an earlier search; empty: there was none
         self.problem = replace(problem, name=f"{problem.name}.best")
         self.space = engine_space(problem.parameters)
         self.n = 0
@@ -55,6 +57,11 @@ class Search:
             print(f"{self.n:6d}  {value:.6g}", flush=True)
         return float(value)
 
+    @property
+    def seed(self) -> int:
+        """Another one for each search that goes on."""
+        return int(self.earlier.get("evaluations", 1))
+
     def units(self, table: Path) -> np.ndarray:
         """The best points of the table."""
         with gzip.open(table, "rt") as file:
@@ -64,12 +71,13 @@ class Search:
         return np.array([self.space.encode([float(x[name]) for name in self.space.names]) for x in points])
 
     def found_before(self) -> list[dict[str, float]]:
-        """The best point of a run of the problem, if there was one."""
+        """The best points of an earlier search and of a run of the problem, if there were any."""
+        points = [self.earlier["x"]] if self.earlier else []
         place = str(self.given.default_storage)
-        if not has_studies(place):
-            return []
-        with opened(place) as storage:
-            return [dict(result_of(load_study(storage, self.given.name)).x)]
+        if has_studies(place):
+            with opened(place) as storage:
+                points.append(dict(result_of(load_study(storage, self.given.name)).x))
+        return points
 
 
 def main() -> None:
@@ -82,19 +90,20 @@ def main() -> None:
     parser.add_argument("-o", default="best.json", help="the file to write")
     given = parser.parse_args()
     folder = HERE / given.name
-    search = Search(read_problem(folder / given.problem))
+    out = folder / given.o
+    earlier = json.loads(out.read_text()) if out.exists() else {}
+    search = Search(read_problem(folder / given.problem), earlier)
     start = search.units(folder / given.table)
     box = [(0.0, 1.0)] * search.space.d
     found = differential_evolution(
-        search, box, init=start, maxiter=given.generations, popsize=1, polish=False, tol=0.0, seed=1
+        search, box, init=start, maxiter=given.generations, popsize=1, polish=False, tol=0.0, seed=search.seed
     )
     minimize(search, found.x, method="Nelder-Mead", bounds=box, options={"maxfev": 15 * given.generations})
     shutil.rmtree(search.problem.evaluations_folder, ignore_errors=True)
     evaluation.close()
-    how = (
-        f"differential evolution from the best of the table and of a run, then Nelder and Mead: {search.n} evaluations"
-    )
-    (folder / given.o).write_text(json.dumps({**search.best, "how": how}, indent=1) + "\n")
+    n = search.n + earlier.get("evaluations", 0)
+    how = "differential evolution from the best of the table and of a run, then Nelder and Mead's simplex"
+    out.write_text(json.dumps({**search.best, "how": how, "evaluations": n}, indent=1) + "\n")
 
 
 if __name__ == "__main__":
