@@ -1,7 +1,7 @@
 """`python -m benchmarks.calibration`: do the intervals of `calibrate` hold the truth, on simulators that are no lungs?
 
-Random truths, data with noise, a calibration each: springs with two parameters, and populations of examples/predators.py
-with five. Both fail in a part of their boxes. A calibration whose notes say that a signal is not
+Random truths, data with noise, a calibration each: springs with two parameters, and populations of
+examples/predators.py with five. Both fail in a part of their boxes. A calibration whose notes say that a signal is not
 explained is counted apart: its intervals mean nothing. Minutes; --springs and --populations set how many.
 """
 

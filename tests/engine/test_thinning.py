@@ -1,9 +1,11 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from surefoot import Optimizer
+from surefoot.engine.success import Labels, fit_success
 from surefoot.engine.thinning import informative
-from surefoot.failures.classification import label_data
 from surefoot.failures.registry import FAILURE_MODELS, MAX_LABELS
 
 
@@ -63,8 +65,9 @@ def test_the_map_of_the_kept_labels_is_that_of_all(name):
     uniforms = np.random.default_rng(4).random((1, 16, 3))
 
     def wrong_side(X, failed):
-        found, _ = model.fit(label_data(X, failed.astype(float), None), uniforms, None, 450)
-        log_p = found.log_p(at)
+        everything = replace(model, keeps=lambda n: n)
+        weight, _ = fit_success(Labels(X, failed), everything, None, uniforms)
+        log_p = weight.of.log_p(at)
         return float(((log_p > np.log(0.5)) != (at[..., 0] <= 0.45)).mean())
 
     assert wrong_side(X[:, kept], failed[:, kept]) <= wrong_side(X, failed) + 0.02

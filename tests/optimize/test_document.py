@@ -164,7 +164,7 @@ CONTRADICTIONS: dict[str, tuple[dict[str, Any], str]] = {
     "n_init": ({"n_init": 7}, "n_init=7 where it says 20"),
     "direction": ({"maximize": True}, "maximize=True where it says minimize"),
     "objective": ({"objective": "mass"}, "objective='mass' where it says 'value'"),
-    "two": ({"kernel": "se", "failures": "ep"}, "failures='ep' where it says 'label-regression', kernel='se' where"),
+    "two": ({"kernel": "se", "failures": "ep"}, "failures='ep' where it says 'experts', kernel='se' where"),
 }
 
 

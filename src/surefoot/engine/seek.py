@@ -52,7 +52,9 @@ def likely_point(
     model = spec.failures
     if number % 2 == 0 or number < _FIRST or model is None or not model.tells_kinds:
         return None
-    if batch.kinds is None or bool(batch.ok[r].any()) or common_kinds(batch.failed[r], batch.kinds[r]).max() < 1:
+    if batch.kinds is None or bool(batch.ok[r].any()):
+        return None
+    if common_kinds(batch.failed[r], batch.kinds[r]).max(initial=0) < 1:
         return None
     own = batch.part(np.asarray([r]))
     labels = Labels(own.X, own.failed, own.seen, own.kinds)

@@ -243,7 +243,7 @@ def fit_maps(X: Array, h: Array, state: FitState | None, n_history: int) -> tupl
 
 
 def _all_experts(belief: Belief, theta: Array, origin: Array) -> tuple[Array, Array, Array]:
-    """theta (4 J, p), nu and penalty (4 J,) of trend, sparse, rough, random; origin (J,) of `random`: 2 means sparse."""
+    """theta (4 J, p), nu, penalty (4 J,) of trend, sparse, rough, random; origin (J,) of the last one: 2 is sparse."""
     xp = namespace(theta)
     J, d = origin.shape[0], belief.points.X.shape[1]
     penalty = belief.penalty(theta[:, None])[0][:, 0]
@@ -257,7 +257,7 @@ def _all_experts(belief: Belief, theta: Array, origin: Array) -> tuple[Array, Ar
 
 
 def _judge(belief: Belief, h: Array, theta: Array) -> np.ndarray:
-    """Which experts count in each map, (J, 4) 1 or 0, by the evidence of at most JUDGES labels; random: 1, 2 (sparse)."""
+    """Which experts count in each map, (J, 4) 1 or 0, by the evidence of JUDGES labels; of `random` 2: sparse."""
     xp = namespace(theta)
     J, n = h.shape
     few = like(spread(range(n), JUDGES), h)
@@ -280,7 +280,6 @@ def _conditioned(
     points: Points, h: Array, experts: tuple[Array, Array, Array, Array | None], counting: np.ndarray
 ) -> Maps:
     """Maps of the experts that count, all labels told; `experts`: theta, nu, penalty and where EP starts."""
-    xp = namespace(h)
     J, n = h.shape
     theta, nu, penalty, start = experts
     labels = h[like(counting % J, h)]

@@ -22,7 +22,8 @@ import numpy as np
 from surefoot.backend import Array, like, namespace, to_host
 from surefoot.failures.experts import Maps, fit_maps
 from surefoot.gp.hyperparameters import FitState
-from surefoot.gp.probability import Probability, mean_slopes
+from surefoot.gp.probability import Probability
+from surefoot.numerics.designs import kronecker
 
 ENOUGH_SUCCESSES = 30  # from here on kinds are told from successes only, not from each other
 NEGLIGIBLE = 2e-2  # weight of a reading that is left out
@@ -40,7 +41,12 @@ class Several:
     @property
     def rates(self) -> Array:
         """(1, d) root mean square slope of P along each input, over the cube."""
-        return mean_slopes(self, self.maps.processes.X[:1])
+        d = self.maps.processes.X.shape[1]
+        lattice = like(kronecker(128, d, np.random.default_rng(0))[None], self.maps.rate)
+        log_p, gradient = self.log_p_and_gradient(lattice)
+        xp = namespace(log_p)
+        slope = xp.exp(log_p)[..., None] * gradient
+        return xp.sqrt(xp.mean(slope * slope, axis=1))
 
     def log_p(self, x: Array) -> Array:
         """log P at x."""

@@ -11,11 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Protocol, Self
 
-import numpy as np
-
-from surefoot.backend import Array, like, namespace
+from surefoot.backend import Array
 from surefoot.gp.surrogate import Surrogate
-from surefoot.numerics.designs import kronecker
 
 Link = Callable[[Array, Array], tuple[Array, Array, Array]]
 """mu, sd -> a value and its partials in them."""
@@ -61,16 +58,6 @@ class Latent:
     def select(self, runs: Array | slice | None) -> Latent:
         """Those of some runs only (None: all)."""
         return replace(self, surrogate=self.surrogate.select(runs))
-
-
-def mean_slopes(probability: Probability, like_rows: Array) -> Array:
-    """(R, d) root mean square slope of P along each input, over the cube; like_rows (R, d): any array of that kind."""
-    xp = namespace(like_rows)
-    R, d = like_rows.shape
-    lattice = like(kronecker(128, d, np.random.default_rng(0)), like_rows)
-    log_p, gradient = probability.log_p_and_gradient(xp.stack([lattice] * R))
-    slope = xp.exp(log_p)[..., None] * gradient
-    return xp.sqrt(xp.mean(slope * slope, axis=1))
 
 
 def chain(score: Link, surrogate: Surrogate, x: Array) -> tuple[Array, Array]:
