@@ -32,7 +32,8 @@ def make_runs(X: np.ndarray, run_ids: list[int], failing: bool = False, n_pendin
     pending = X[:, X.shape[1] - n_pending :]
     X = X[:, : X.shape[1] - n_pending]
     ok = ~failed(X, ids) if failing else np.ones(X.shape[:2], dtype=bool)
-    return Batch(X, np.where(ok, values(X, ids), np.nan), ok, pending, tuple(run_ids))
+    kinds = np.where(ok, -1, (X[..., 1] > 0.5).astype(int))
+    return Batch(X, np.where(ok, values(X, ids), np.nan), ok, pending, tuple(run_ids), kinds=kinds)
 
 
 def loop(run_ids: list[int], settings: Settings, steps: int = 10, failing: bool = False) -> np.ndarray:

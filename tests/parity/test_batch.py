@@ -64,7 +64,7 @@ def test_ten_steps_of_entropy_search_alone_are_ten_steps_in_a_batch(policy: str,
     compare(family, Settings(seed=3, n_init=family.n_init, policy=policy))
 
 
-@pytest.mark.parametrize("failures", ["label-regression", "laplace", "ep", "impute", "ignore"])
+@pytest.mark.parametrize("failures", ["experts", "label-regression", "laplace", "ep", "impute", "ignore"])
 def test_steps_with_unequal_numbers_of_failures_alone_are_steps_in_a_batch(failures: str, family) -> None:
     compare(family, Settings(seed=3, n_init=family.n_init, failures=failures), steps=6, failing=True)
 

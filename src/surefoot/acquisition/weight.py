@@ -3,6 +3,10 @@
 Caution   Where P < least the logarithm counts 21 times: in effect a chance constraint. The plain product of the paper
           (least = 0) goes on failing where the model of the objective is sure of a gain and P is merely small;
           docs/failures.md has the comparison.
+Smooth    A calibrated P needs no kink: below `least` the weight bends down with the square of the logarithm, which a
+          gradient search follows along a border.
+Cost      Where a failure costs c times what a success costs, the policy per unit of cost is P / (P + (1 - P) c) times
+          the policy, and `least` becomes c least, or 1 - (1 - least) / c where c > 1. c = 1 is the plain product.
 Shapes    x (R, m, d), log P (R, m), gradients (R, m, d).
 """
 
@@ -26,6 +30,7 @@ class Weight:
     least: float = 0.0  # below this P the weight is steep
     where: Array | None = None  # (R, 1) runs that are weighted; None: all
     smooth: bool = False  # below `least` it bends down instead of having a kink
+    cost: float = 1.0  # of a failure, in successes
 
     def probability(self, x: Array) -> Array:
         """P itself at x, (R, m)."""
@@ -44,18 +49,21 @@ class Weight:
     def _cautious(self, log_p: Array) -> tuple[Array, Array]:
         """The weight, and its derivative in log P."""
         xp = namespace(log_p)
-        slope = xp.ones_like(log_p)
-        if self.least > 0.0 and self.smooth:
-            below = xp.minimum(log_p - math.log(self.least), 0.0 * log_p)
-            log_p = log_p - _BEND * below * below
-            slope = slope - 2.0 * _BEND * below
-        elif self.least > 0.0:
-            low = log_p < math.log(self.least)
-            log_p = xp.where(low, log_p + _CAUTION * (log_p - math.log(self.least)), log_p)
-            slope = xp.where(low, 1.0 + _CAUTION, slope)
+        value, slope = log_p, xp.ones_like(log_p)
+        if self.cost != 1.0:
+            p = xp.exp(log_p)
+            paid = p + (1.0 - p) * self.cost
+            value, slope = value - xp.log(paid), slope - (1.0 - self.cost) * p / paid
+        least = self.least * self.cost if self.cost <= 1.0 else 1.0 - (1.0 - self.least) / self.cost
+        if self.least > 0.0:
+            below = xp.minimum(log_p - math.log(least), 0.0 * log_p)
+            if self.smooth:
+                value, slope = value - _BEND * below * below, slope - 2.0 * _BEND * below
+            else:
+                value, slope = value + _CAUTION * below, xp.where(below < 0.0, slope + _CAUTION, slope)
         if self.where is not None:
-            log_p, slope = (xp.where(self.where, part, 0.0) for part in (log_p, slope))
-        return log_p, slope
+            value, slope = (xp.where(self.where, part, 0.0) for part in (value, slope))
+        return value, slope
 
     def select(self, runs: Array | slice) -> Weight:
         """The same for some runs only."""

@@ -23,6 +23,7 @@ class Batch:
     run_ids: tuple[int, ...]
     seen: np.ndarray | None = None  # (R, n) False for padding and transient failures; None: all seen
     kinds: np.ndarray | None = None  # (R, n) the kind of each failure's reason, from 0 on; None: all alike
+    failure_cost: float | None = None  # what a failure takes, in successes; None: not known
     policies: tuple[str, ...] | None = None  # of each run, equal ones side by side; None: that of the spec
 
     @property
@@ -42,6 +43,7 @@ class Batch:
             tuple(self.run_ids[r] for r in numbers),
             None if seen is None or bool(seen.all()) else seen,
             None if self.kinds is None else self.kinds[rows],
+            self.failure_cost,
             None if self.policies is None else tuple(self.policies[r] for r in numbers),
         )
 

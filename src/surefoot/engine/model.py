@@ -72,6 +72,8 @@ def fit_model(batch: Batch, spec: ModelSpec, warmth: Warmth, generators: Generat
         draws = uniforms[:, 1, :, :p_drawn]
         labels = Labels(batch.X, failed, batch.seen, batch.kinds)
         success, failure_state = fit_success(labels, spec.failures, state, draws, spec.min_success)
+        if spec.by_time and batch.failure_cost is not None:
+            success = replace(success, cost=batch.failure_cost)
     noisy, f_best = _incumbent(objective, found)
     return Model(
         objective=objective,

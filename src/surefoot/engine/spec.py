@@ -30,6 +30,7 @@ class ModelSpec:
     failures: FailureModel | None  # None: nothing is learned from failures
     imputes: bool  # failures count as the worst value seen
     min_success: float
+    by_time: bool  # failures cost what they take; otherwise as much as any evaluation
     min_distance: float
 
     @property

@@ -97,8 +97,9 @@ def minimize(
               evaluations after the initial design has failed; None: never
     progress  show a progress bar
     settings  search="gradient", "paper" or "paper-absolute",
-              failures="label-regression", "laplace", "ep", "impute" or "ignore",
-              min_success=0.5 (P(success) below which points are avoided; 0: the paper's product), design, kappa,
+              failures="experts", "label-regression", "laplace", "ep", "impute" or "ignore",
+              min_success=0.7 (P(success) below which points are avoided; 0: the paper's product), cost="time" (weigh
+              failures by how long they take), design, kappa,
               warp="auto" (compress large values where the likelihood says so) or "none",
               prior="short-scales" (length scales far below the distance of points are unlikely) or "none",
               surrogate="exact", or one of your own (register_surrogate)

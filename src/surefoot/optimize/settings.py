@@ -23,6 +23,7 @@ from surefoot.optimize.keywords import check_keywords
 
 NOISE_ESTIMATED = "estimate"
 WARPS = ("auto", "none")
+COSTS = ("evaluations", "time")
 AUTO = "auto"  # as it suits the search and the noise; Settings say what that is
 _MOST_INITIAL = 100_000  # points of a design: each suggestion draws all of them
 
@@ -62,6 +63,7 @@ class Settings:
     # proposals with a lower P(success) are avoided; 0: the paper's product alone; "auto": as it suits the failure model
     min_success: float | str = AUTO
     surrogate: str = "exact"  # the kind of model of the objective
+    cost: str = "evaluations"  # what is saved: evaluations, or "time": failures count as much as they take
 
     @classmethod
     def of(cls, **values: Any) -> Settings:
@@ -78,6 +80,7 @@ class Settings:
             ("failures", self.failures, (AUTO, *FAILURE_MODELS, *NO_MODEL)),
             ("warp", self.warp, WARPS),
             ("prior", self.prior, (AUTO, *PRIORS)),
+            ("cost", self.cost, COSTS),
         ):
             if not is_a(value, str) or str(value) not in names:
                 raise UnknownNameError(
@@ -129,6 +132,7 @@ class Settings:
             failures=FAILURE_MODELS.get(self.failures),
             imputes=self.failures == "impute",
             min_success=float(self.min_success),
+            by_time=self.cost == "time",
             min_distance=self.min_distance,
         )
 

@@ -1,0 +1,199 @@
+"""The crash model: maps that are averages of experts, readings of several kinds of failures."""
+
+import json
+
+import numpy as np
+import pytest
+
+from surefoot.engine.success import MAX_KINDS, Labels, common_kinds, fit_success
+from surefoot.engine.warmth import Warmth, on_host
+from surefoot.failures import experts
+from surefoot.failures.experts import Belief, fit_maps
+from surefoot.failures.registry import FAILURE_MODELS
+from surefoot.failures.several import fit_several, labels_of
+
+MODEL = FAILURE_MODELS["experts"]
+NO_DRAWS = np.zeros((1, 16, 0))
+
+
+def half_space(n, d=3, seed=0):
+    X = np.random.default_rng(seed).random((n, d))
+    return X, X.sum(axis=1) > 0.55 * d
+
+
+def fitted(X, failed, kinds=None, state=None, n=None):
+    """P(success) as a function of points (m, d), and the state of the fit."""
+    labels = Labels(X[None], failed[None], None, None if kinds is None else kinds[None])
+    weight, state = fit_success(labels, MODEL, state, NO_DRAWS)
+    return lambda x: np.exp(weight.of.log_p(np.asarray(x)[None]))[0], state
+
+
+def log_loss(p, failed):
+    return -np.mean(np.where(failed, np.log1p(-p), np.log(p)))
+
+
+def two_regions(x):
+    """A mesh that collapses on the left, a solver that diverges at the top right."""
+    return np.where(x[:, 0] < 0.3, 0, np.where(x[:, 1] + x[:, 2] > 1.4, 1, -1))
+
+
+def test_gradients_of_the_evidence_are_those_of_differences(monkeypatch):
+    monkeypatch.setattr(experts, "TOL", 1e-12)
+    X, failed = half_space(25)
+    h, _ = labels_of(failed, np.where(failed, (X[:, 1] > 0.5).astype(int), -1))
+    belief = Belief.of(X, h, 25)
+    lower, upper = belief.bounds(2)
+    shift = 0.2 * np.random.default_rng(1).standard_normal(lower.shape)
+    theta = np.where(lower == upper, lower, belief.starts(NO_DRAWS)[:, :2] + shift)
+    _, gradient = belief.cost(theta, None)
+    steps = 1e-5 * np.eye(theta.shape[-1])
+    differences = [(belief.cost(theta + e, None)[0] - belief.cost(theta - e, None)[0]) / 2e-5 for e in steps]
+    np.testing.assert_allclose(np.stack(differences, axis=-1), gradient, atol=1e-6)
+
+
+@pytest.mark.parametrize("with_kinds", [False, True])
+def test_gradients_of_the_probability_are_those_of_differences(with_kinds):
+    X = np.random.default_rng(0).random((30, 3))
+    kinds = two_regions(X)
+    found, _ = fit_several(X, kinds >= 0, kinds if with_kinds else np.minimum(kinds, 0), None, 30, X)
+    x = np.random.default_rng(1).random((1, 40, 3))
+    value, gradient = found.log_p_and_gradient(x)
+    np.testing.assert_allclose(value, found.log_p(x), rtol=0, atol=1e-12)
+    differences = [(found.log_p(x + e) - found.log_p(x - e)) / 2e-6 for e in 1e-6 * np.eye(3)]
+    np.testing.assert_allclose(np.stack(differences, axis=-1), gradient, atol=1e-5)
+
+
+def test_what_was_left_out_is_what_is_predicted_without_it(monkeypatch):
+    monkeypatch.setattr(experts, "NEGLIGIBLE", 0.0)
+    X, failed = half_space(25)
+    h = np.where(failed, 1.0, -1.0)[None]
+    maps, state = fit_maps(X, h, None, 25)
+    for i in range(0, 25, 4):
+        rest = np.arange(25) != i
+        without, _ = fit_maps(X[rest], h[:, rest], state, 27)  # 27: not due, the hyperparameters stay
+        assert without.p(X[i : i + 1])[0, 0] == pytest.approx(np.exp(maps.left_out[0, i]), abs=0.1)
+
+
+@pytest.mark.parametrize("d", [2, 4, 8])
+def test_a_half_space_is_learned_from_forty_labels(d):
+    X, failed = half_space(40, d)
+    x, truth = half_space(2000, d, seed=1)
+    p, _ = fitted(X, failed)
+    rate = (1 + (~failed).sum()) / (2 + len(failed))
+    assert log_loss(p(x), truth) < 0.5 * log_loss(np.full(len(x), rate), truth)
+
+
+def test_labels_of_a_deterministic_simulator_stay_what_they_were():
+    X, failed = half_space(40)
+    p, _ = fitted(X, failed)
+    own = p(X)
+    assert own[~failed].min() > 0.6
+    assert own[failed].max() < 0.4
+
+
+def test_a_lone_success_among_failures_is_believed_and_is_no_rule():
+    X = np.random.default_rng(0).random((40, 3))
+    failed = np.arange(40) != 7
+    p, _ = fitted(X, failed)
+    assert p(X)[7] > 0.7
+    assert np.delete(p(X), 7).max() < 0.2
+    assert p(np.random.default_rng(1).random((500, 3))).mean() < 0.2
+
+
+def test_failures_without_structure_leave_the_base_rate():
+    rng = np.random.default_rng(3)
+    X, failed = rng.random((200, 3)), rng.random(200) < 0.3
+    p, _ = fitted(X, failed)
+    assert np.abs(p(rng.random((500, 3))) - 0.7).mean() < 0.12
+
+
+def test_the_same_point_may_fail_and_succeed():
+    X = np.repeat(np.random.default_rng(0).random((15, 2)), 2, axis=0)
+    failed = np.arange(30) % 2 == 0
+    p, _ = fitted(X, failed)
+    assert np.abs(p(X) - 0.5).max() < 0.2
+
+
+def test_a_map_of_each_kind_is_better_than_one_of_all():
+    rng = np.random.default_rng(0)
+    X, x = rng.random((60, 5)), rng.random((3000, 5))
+    kinds, truth = two_regions(X), two_regions(x) >= 0
+    together, _ = fitted(X, kinds >= 0)
+    apart, _ = fitted(X, kinds >= 0, kinds)
+    assert log_loss(apart(x), truth) < 0.7 * log_loss(together(x), truth)
+
+
+def test_kinds_that_mean_nothing_do_little_harm():
+    X, failed = half_space(60, 4)
+    x, truth = half_space(2000, 4, seed=1)
+    kinds = np.where(failed, np.arange(60) % 3, -1)
+    together, _ = fitted(X, failed)
+    apart, _ = fitted(X, failed, kinds)
+    assert log_loss(apart(x), truth) < 1.25 * log_loss(together(x), truth)
+
+
+def test_rare_kinds_share_a_map_and_maps_are_few():
+    failed = np.ones(40, bool)
+    failed[::10] = False
+    kinds = np.where(failed, np.repeat([9, 9, 2, 2, 2, 7, 5, 8], 5) + 0, -1)
+    found = common_kinds(failed, kinds)
+    assert set(found.tolist()) == {-1, *range(MAX_KINDS)}
+    assert (found == -1).sum() == (~failed).sum()
+    assert len(set(found[kinds == 2])) == 1
+    many = np.where(failed, np.arange(40) + 1_000_000, -1)
+    assert set(common_kinds(failed, many).tolist()) == {-1, 0}
+
+
+@pytest.mark.parametrize(
+    ("X", "failed"),
+    [
+        (np.random.default_rng(0).random((20, 3)), np.ones(20, bool)),
+        (np.full((20, 3), 0.5), np.arange(20) < 10),
+        (np.full((20, 3), 0.5), np.ones(20, bool)),
+        (np.linspace(0, 1, 1000)[:, None] * np.ones(3), np.linspace(0, 1, 1000) > 0.6),
+        (np.random.default_rng(0).random((1, 3)), np.ones(1, bool)),
+        (np.repeat(np.random.default_rng(0).random((5, 3)), 30, axis=0), np.arange(150) % 3 == 0),
+        (np.random.default_rng(0).random((30, 40)), np.arange(30) % 2 == 0),
+        (np.random.default_rng(0).integers(0, 2, (30, 3)).astype(float), np.arange(30) % 2 == 0),
+    ],
+    ids=["one class", "all equal", "all equal and failed", "a line", "one", "repeated", "40 inputs", "corners"],
+)
+def test_bad_labels_give_sensible_probabilities(X, failed):
+    p, state = fitted(X, failed)
+    x = np.random.default_rng(9).random((50, X.shape[1]))
+    for found in (p(x), p(X[:50])):
+        assert np.isfinite(found).all()
+        assert (found > 0.0).all()
+        assert (found < 1.0).all()
+    assert np.isfinite(state.theta).all()
+
+
+def test_on_a_line_the_border_is_where_it_was():
+    X = np.linspace(0, 1, 1000)[:, None] * np.ones(3)
+    p, _ = fitted(X, X[:, 0] > 0.6)
+    assert (p(X[:590]) > 0.5).all()
+    assert (p(X[611:]) < 0.5).all()
+
+
+def test_a_state_goes_through_json_and_is_used_again():
+    X = np.random.default_rng(0).random((40, 3))
+    kinds = two_regions(X)
+    p, state = fitted(X, kinds >= 0, kinds)
+    warmth = Warmth(failures=on_host(state), failures_by="experts")
+    again = Warmth.from_json(json.loads(json.dumps(warmth.to_json()))).failures
+    more = np.random.default_rng(5).random((3, 3))
+    X, kinds = np.concatenate([X, more]), np.concatenate([kinds, two_regions(more)])
+    one, _ = fitted(X, kinds >= 0, kinds, state)
+    other, _ = fitted(X, kinds >= 0, kinds, again)
+    x = np.random.default_rng(1).random((50, 3))
+    np.testing.assert_array_equal(one(x), other(x))
+
+
+@pytest.mark.parametrize("theta", [np.full((1, 3), np.nan), np.zeros((1, 7)), np.full((1, 16), np.inf)])
+def test_a_state_of_another_space_is_forgotten(theta):
+    from surefoot.gp.hyperparameters import FitState
+
+    X, failed = half_space(20)
+    fresh, _ = fitted(X, failed)
+    p, _ = fitted(X, failed, None, FitState(theta, np.zeros((1, 0, 0)), (20,)))
+    np.testing.assert_array_equal(p(X), fresh(X))
