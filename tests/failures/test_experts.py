@@ -178,7 +178,7 @@ def test_on_a_line_the_border_is_where_it_was():
 def test_a_state_goes_through_json_and_is_used_again():
     X = np.random.default_rng(0).random((40, 3))
     kinds = two_regions(X)
-    p, state = fitted(X, kinds >= 0, kinds)
+    _, state = fitted(X, kinds >= 0, kinds)
     warmth = Warmth(failures=on_host(state), failures_by="experts")
     again = Warmth.from_json(json.loads(json.dumps(warmth.to_json()))).failures
     more = np.random.default_rng(5).random((3, 3))
