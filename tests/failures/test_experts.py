@@ -107,6 +107,14 @@ def test_failures_without_structure_leave_the_base_rate():
     assert np.abs(p(rng.random((500, 3))) - 0.7).mean() < 0.12
 
 
+def test_where_the_base_rate_alone_counts_the_map_is_flat(monkeypatch):
+    monkeypatch.setattr(experts, "PRIOR", (1e-9, 1e-9, 1e-9, 1e-9, 1.0))
+    X, failed = half_space(12)
+    p, _ = fitted(X, failed)
+    x = np.random.default_rng(0).random((20, 3))
+    np.testing.assert_allclose(p(x), (1 + (~failed).sum()) / 14, rtol=1e-9)
+
+
 def test_the_same_point_may_fail_and_succeed():
     X = np.repeat(np.random.default_rng(0).random((15, 2)), 2, axis=0)
     failed = np.arange(30) % 2 == 0

@@ -179,7 +179,9 @@ class Maps:
         """Some of the maps, with the experts that count in them."""
         some = like(rows, self.weights)
         weights = self.weights[some]
-        counts = like(np.flatnonzero(to_host(weights).any(axis=0)), weights)
+        counts = to_host(weights).any(axis=0)
+        counts[0] |= not counts.any()  # where the rate alone counts there is a process still, which adds nothing
+        counts = like(np.flatnonzero(counts), weights)
         return Maps(self.processes.select(counts), weights[:, counts], self.rate[some], self.left_out[some])
 
     def p(self, x: Array) -> Array:
@@ -272,6 +274,7 @@ def _judge(belief: Belief, h: Array, theta: Array) -> np.ndarray:
     score = xp.concat([score, unfitted.log_z[:, 0] - penalty[2 * J :]])
     weights = _weights(to_host(score).reshape(4, J).T, to_host(h[:, few]))
     counts = (weights[:, :4] > 0.0).astype(float)
+    counts[:, 2] = np.maximum(counts[:, 2], ~counts.any(axis=1))
     counts[:, 3] *= to_host(origin)
     return counts
 
