@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from surefoot.engine.success import MAX_KINDS, Labels, common_kinds, fit_success
+from surefoot.engine.success import MAX_KINDS, RARE, Labels, common_kinds, fit_success
 from surefoot.engine.warmth import Warmth, on_host
 from surefoot.failures import experts
 from surefoot.failures.experts import Belief, fit_maps
@@ -40,7 +40,7 @@ def two_regions(x):
 def test_gradients_of_the_evidence_are_those_of_differences(monkeypatch):
     monkeypatch.setattr(experts, "TOL", 1e-12)
     X, failed = half_space(25)
-    h, _ = labels_of(failed, np.where(failed, (X[:, 1] > 0.5).astype(int), -1))
+    h, _, _ = labels_of(failed, np.where(failed, (X[:, 1] > 0.5).astype(int), -1))
     belief = Belief.of(X, h, 25)
     lower, upper = belief.bounds(2)
     shift = 0.2 * np.random.default_rng(1).standard_normal(lower.shape)
@@ -67,10 +67,11 @@ def test_what_was_left_out_is_what_is_predicted_without_it(monkeypatch):
     monkeypatch.setattr(experts, "NEGLIGIBLE", 0.0)
     X, failed = half_space(25)
     h = np.where(failed, 1.0, -1.0)[None]
-    maps, state = fit_maps(X, h, None, 25)
+    tag = np.zeros(1)
+    maps, state = fit_maps(X, h, tag, None, 25)
     for i in range(0, 25, 4):
         rest = np.arange(25) != i
-        without, _ = fit_maps(X[rest], h[:, rest], state, 27)  # 27: not due, the hyperparameters stay
+        without, _ = fit_maps(X[rest], h[:, rest], tag, state, 27)  # 27: not due, the hyperparameters stay
         assert without.p(X[i : i + 1])[0, 0] == pytest.approx(np.exp(maps.left_out[0, i]), abs=0.1)
 
 
@@ -89,6 +90,14 @@ def test_labels_of_a_deterministic_simulator_stay_what_they_were():
     own = p(X)
     assert own[~failed].min() > 0.6
     assert own[failed].max() < 0.4
+
+
+def test_beside_the_border_too_a_success_is_a_success():
+    X, _ = half_space(40, 2)
+    X = np.concatenate([X, 0.5 + 1e-3 * np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [0.5, 0.7], [-1.0, -1.0]])])
+    p, _ = fitted(X, X.sum(axis=1) > 1.0)
+    assert p(X[-1:])[0] > 0.6
+    assert p(X[-5:-1]).max() < 0.5
 
 
 def test_a_lone_success_among_failures_is_believed_and_is_no_rule():
@@ -145,11 +154,31 @@ def test_rare_kinds_share_a_map_and_maps_are_few():
     failed[::10] = False
     kinds = np.where(failed, np.repeat([9, 9, 2, 2, 2, 7, 5, 8], 5) + 0, -1)
     found = common_kinds(failed, kinds)
-    assert set(found.tolist()) == {-1, *range(MAX_KINDS)}
+    assert set(found.tolist()) == {-1, 9, 2, RARE}
+    assert len(set(found.tolist())) == 1 + MAX_KINDS
     assert (found == -1).sum() == (~failed).sum()
-    assert len(set(found[kinds == 2])) == 1
     many = np.where(failed, np.arange(40) + 1_000_000, -1)
-    assert set(common_kinds(failed, many).tolist()) == {-1, 0}
+    assert set(common_kinds(failed, many).tolist()) == {-1, RARE}
+    assert set(common_kinds(np.ones(40, bool), np.repeat([9, 9, 2, 2, 2, 7, 5, 8], 5)).tolist()) == {9, 2, 7, 5, 8}
+
+
+def test_a_kind_does_not_go_on_from_the_map_of_another():
+    X = np.random.default_rng(0).random((60, 3))
+    kinds = two_regions(X)
+    _, state = fitted(X, kinds >= 0, kinds)
+    other = np.where(kinds == 1, 7, kinds)
+    p, _ = fitted(X, kinds >= 0, other, state)
+    fresh, _ = fitted(X, kinds >= 0, other)
+    np.testing.assert_array_equal(p(X), fresh(X))
+
+
+def test_no_points_have_no_probabilities_and_no_labels_are_no_error():
+    X, failed = half_space(20)
+    p, _ = fitted(X, failed)
+    assert p(np.zeros((0, 3))).shape == (0,)
+    seen = np.stack([np.ones(20, bool), np.zeros(20, bool)])
+    weight, _ = fit_success(Labels(np.stack([X, X]), np.stack([failed, failed & False]), seen), MODEL, None, NO_DRAWS)
+    assert np.isfinite(weight.of.log_p(np.stack([X, X]))).all()
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,8 @@ Shapes    points (R, D), on the host.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from surefoot.backend import Array, like, to_host
@@ -23,7 +25,8 @@ from surefoot.engine.success import Labels, common_kinds, fit_success
 from surefoot.numerics.designs import Generators, generator
 
 POWER = 4.0
-_FIRST = 8  # failures before the first map of them
+_FIRST = 8  # points asked for before the first map of the failures
+_LABELS = 100  # of which the maps are made
 
 
 def seek(
@@ -54,10 +57,11 @@ def likely_point(
         return None
     if batch.kinds is None or bool(batch.ok[r].any()):
         return None
-    if common_kinds(batch.failed[r], batch.kinds[r]).max(initial=0) < 1:
+    if len(np.unique(common_kinds(batch.failed[r], batch.kinds[r])[batch.failed[r]])) < 2:
         return None
     own = batch.part(np.asarray([r]))
     labels = Labels(own.X, own.failed, own.seen, own.kinds)
+    model = replace(model, keeps=lambda _: _LABELS)
     weight, _ = fit_success(labels, model, None, like(np.zeros((1, 0, 0)), reference))
     rng = generator(spec.seed, batch.run_ids[r], number)
     found = candidates.lattice(domain, (rng,))

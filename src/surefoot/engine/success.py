@@ -21,7 +21,8 @@ from surefoot.failures.several import ByRun, fit_several
 from surefoot.gp.hyperparameters import FitState
 
 MIN_OF_A_KIND = 3
-MAX_KINDS = 3  # maps of a reading; the rarest kinds share the last
+MAX_KINDS, MAX_SOUGHT = 3, 6  # maps of a reading, and while nothing has succeeded; the rarest kinds share one
+RARE = 10**9  # the code of kinds that share a map
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,8 @@ def fit_success(
         runs, states = [], []
         for r in range(len(labels.X)):
             own = _thinned(labels.of_run(r), model, None)
+            if own.X.shape[1] == 0:  # nothing is known; the run is not weighted
+                own = Labels(np.full((1, 1, own.X.shape[-1]), 0.5), np.zeros((1, 1), bool))
             kinds = np.where(own.failed, 0, -1) if own.kinds is None else common_kinds(own.failed, own.kinds)
             last = _state_of(state, r, model.n_hyperparameters(own.X.shape[-1]), uniforms)
             run, found = fit_several(own.X[0], own.failed[0], kinds[0], last, n, uniforms)
@@ -75,20 +78,16 @@ def fit_success(
 
 
 def common_kinds(failed: np.ndarray, kinds: np.ndarray) -> np.ndarray:
-    """The kinds (1, n) of one run, from 0 on in the order in which they came; rare ones share the last.
+    """The kinds of one run's failures: frequent ones as they are, rare ones all alike; -1: no failure.
 
-    -1: no failure.
+    While nothing has succeeded they are all that is known, and there may be more of them.
     """
-    codes, first, counts = np.unique(kinds[failed], return_index=True, return_counts=True)
+    most = MAX_KINDS if bool((~failed).any()) else MAX_SOUGHT
+    codes, counts = np.unique(kinds[failed], return_counts=True)
     keep = counts >= MIN_OF_A_KIND
-    if keep.sum() + (not keep.all()) > MAX_KINDS:
-        keep = np.isin(np.arange(len(codes)), np.argsort(-counts, kind="stable")[: MAX_KINDS - 1])
-    order = codes[keep][np.argsort(first[keep])].tolist()
-    place = {code: i for i, code in enumerate(order)}
-    found = [place.get(kind, len(order)) for kind in kinds[failed].tolist()]
-    out = np.full(kinds.shape, -1)
-    out[failed] = found
-    return out
+    if keep.sum() + (not keep.all()) > most:
+        keep = np.isin(np.arange(len(codes)), np.argsort(-counts, kind="stable")[: most - 1])
+    return np.where(failed, np.where(np.isin(kinds, codes[keep]), kinds, RARE), -1)
 
 
 def _thinned(labels: Labels, model: FailureModel, state: FitState | None) -> Labels:

@@ -39,7 +39,7 @@ class Suggestion:
 
     x: np.ndarray  # (R, D)
     warmth: Warmth
-    status: tuple[str, ...]  # "design", "policy", "random" (asked no model) or "policy, jitter raised"
+    status: tuple[str, ...]  # "design", "policy", "random" (asked no model of y) or "policy, jitter raised"
 
 
 def initial_design(domain: Domain, spec: ModelSpec, run: int) -> np.ndarray:
@@ -53,15 +53,9 @@ def suggest(
 ) -> Suggestion:
     """The next point of every run; `number` counts all points asked for before."""
     R = len(batch.run_ids)
-    if number < spec.n_init:
-        new, found_by = [], []
-        for r, run in enumerate(batch.run_ids):
-            likely = likely_point(domain, batch, r, number, spec, reference)
-            x = initial_design(domain, spec, run)[number] if likely is None else likely
-            new.append(or_new(domain, batch, r, x, spec, number))
-            found_by.append("design" if likely is None else "random")
-        return Suggestion(np.stack(new), warmth, tuple(found_by))
     with engine(batch.X.shape[1]):
+        if number < spec.n_init:
+            return _design(domain, batch, number, spec, warmth, reference)
         groups = _alike(batch, warmth, reference)
         if len(groups) == 1:
             return _suggest(domain, batch, number, spec, warmth, reference)
@@ -71,6 +65,17 @@ def suggest(
         x[rows], status[rows] = suggestion.x, suggestion.status
     warm = [(rows, suggestion.warmth) for rows, suggestion in zip(groups, found, strict=True)]
     return Suggestion(x, together(warm, R), tuple(status.tolist()))
+
+
+def _design(domain: Domain, batch: Batch, number: int, spec: ModelSpec, warmth: Warmth, reference: Array) -> Suggestion:
+    """A point of the initial design of every run, or one that may succeed where everything has failed."""
+    x, status = [], []
+    for r, run in enumerate(batch.run_ids):
+        likely = likely_point(domain, batch, r, number, spec, reference)
+        point = initial_design(domain, spec, run)[number] if likely is None else likely
+        x.append(or_new(domain, batch, r, point, spec, number))
+        status.append("design" if likely is None else "random")
+    return Suggestion(np.stack(x), warmth, tuple(status))
 
 
 def _alike(batch: Batch, warmth: Warmth, reference: Array) -> list[np.ndarray]:
@@ -114,6 +119,8 @@ def _suggest(
     proposals = spec.search.propose(domain, hunts, reference)
     for (rows, _, own), hunt, proposed in zip(asked, hunts, proposals, strict=True):
         x[rows], status[rows] = choose(domain, hunt, own, spec, proposed, reference)
+    for r in np.flatnonzero(~batch.ok.any(axis=1)) if needs_model else ():  # only beside others, on a GPU
+        x[r] = seek(domain, batch.part(np.asarray([r])), number, spec, generators[r : r + 1], reference)[0]
     return Suggestion(x, model.warmth, tuple(status))
 
 

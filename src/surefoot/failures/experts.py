@@ -35,7 +35,7 @@ NEGLIGIBLE = 1e-2  # weight of an expert that is left out
 FLOOR = 1e-6  # least weight of the rate: P is never quite 0
 EFFORT = Effort(n_optimized=4, cold_tol=1e-2, warm_tol=0.03, warm_calls=6, polish_calls=8)
 REFITS = 12  # of the hyperparameters while the number of evaluations doubles, about
-JUDGES = 100  # labels that say which experts count
+JUDGES = 200  # labels that say which experts count
 TOL = 1e-4  # of EP's fixed point; log Z is stationary there, its error the square
 _MIN_ELL, _MAX_ELL = 5e-3, 50.0  # the upper one times sqrt d
 _S2 = (0.05 * (1.0 + NU), 1e4 * (1.0 + NU))
@@ -84,8 +84,8 @@ FAMILIES = (
 
 
 def n_hyperparameters(d: int) -> int:
-    """Of both families, and which of four experts count."""
-    return len(FAMILIES) * (d + 3) + 4
+    """Of both families, which of four experts count, and what the map is of."""
+    return len(FAMILIES) * (d + 3) + 5
 
 
 @dataclass(frozen=True)
@@ -179,9 +179,11 @@ class Maps:
         """Some of the maps, with the experts that count in them."""
         some = like(rows, self.weights)
         weights = self.weights[some]
-        counts = to_host(weights).any(axis=0)
-        counts[0] |= not counts.any()  # where the rate alone counts there is a process still, which adds nothing
-        counts = like(np.flatnonzero(counts), weights)
+        used = np.flatnonzero(to_host(weights).sum(axis=0) > 0.0)
+        used = (
+            used if used.size else np.zeros(1, int)
+        )  # where the rate alone counts a process is there that adds nothing
+        counts = like(used, weights)
         return Maps(self.processes.select(counts), weights[:, counts], self.rate[some], self.left_out[some])
 
     def p(self, x: Array) -> Array:
@@ -213,14 +215,16 @@ def is_due(n: int, state: FitState | None) -> bool:
     return is_cold(n, state) or n % max(1, n // REFITS) == 0
 
 
-def fit_maps(X: Array, h: Array, state: FitState | None, n_history: int) -> tuple[Maps, FitState]:
-    """J maps of one run from labels h (J, n) at X (n, d).
+def fit_maps(X: Array, h: Array, tags: np.ndarray, state: FitState | None, n_history: int) -> tuple[Maps, FitState]:
+    """J maps of one run from labels h (J, n) at X (n, d); tags (J,) say what each is of.
 
-    The state has a row for each map: the hyperparameters of both families, and which experts count. Hessians are not
-    kept: the prior's take their place.
+    The state has a row for each map: the hyperparameters of both families, which experts count, the tag. One whose tags
+    differ is forgotten. Hessians are not kept: the prior's take their place.
     """
     xp = namespace(X)
     J, p = h.shape[0], X.shape[1] + 3
+    if state is not None and not np.array_equal(to_host(state.theta)[:, -1], tags):
+        state = None
     belief = Belief.of(X, h, n_history)
     own = None
     if state is not None:
@@ -231,7 +235,7 @@ def fit_maps(X: Array, h: Array, state: FitState | None, n_history: int) -> tupl
         own = fit(belief, draws, own, EFFORT).state
         counts = _judge(belief, h, own.theta)
     else:
-        counts = to_host(state.theta[:, 2 * p :])
+        counts = to_host(state.theta[:, 2 * p : -1])
     theta, nu, penalty = _all_experts(belief, own.theta, like(counts[:, 3], h))
     rows = np.flatnonzero(counts.T.ravel() > 0.0)
     some = like(rows, h)
@@ -239,7 +243,7 @@ def fit_maps(X: Array, h: Array, state: FitState | None, n_history: int) -> tupl
     if start is not None:
         start = xp.concat([start, 0.0 * start])[some]
     maps = _conditioned(belief.points, h, (theta[some], nu[some], penalty[some], start), rows)
-    kept = xp.concat([own.theta[:J], own.theta[J:], like(counts, h)], axis=-1)
+    kept = xp.concat([own.theta[:J], own.theta[J:], like(counts, h), like(tags[:, None], h)], axis=-1)
     nothing = xp.zeros((J, 0, 0), dtype=X.dtype, device=X.device)
     return maps, FitState(kept, nothing, own.n_cold[:J])
 

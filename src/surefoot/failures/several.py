@@ -83,8 +83,9 @@ class Several:
         return total, shares
 
     def _chunks(self, x: Array) -> list[Array]:
-        size = max(1, _CHUNK // (self.maps.processes.M.shape[0] * self.maps.processes.X.shape[0]))
-        return [x[0, start : start + size] for start in range(0, x.shape[1], size)]
+        n, d = self.maps.processes.X.shape
+        size = max(1, _CHUNK // (n * max(d, self.maps.processes.M.shape[0])))
+        return [x[0, start : start + size] for start in range(0, max(1, x.shape[1]), size)]
 
 
 @dataclass(frozen=True)
@@ -118,22 +119,27 @@ class ByRun:
         return ByRun(tuple(self.runs[r] for r in to_host(runs).tolist()))
 
 
-def labels_of(failed: np.ndarray, kinds: np.ndarray) -> tuple[np.ndarray, tuple[slice, ...]]:
-    """Labels h (J, n) of all maps of one run, and the rows of each reading.
+def labels_of(failed: np.ndarray, kinds: np.ndarray) -> tuple[np.ndarray, np.ndarray, tuple[slice, ...]]:
+    """Labels h (J, n) of all maps of one run, tags of the maps, and the rows of each reading.
 
-    failed (n,); kinds (n,) of the failures, from 0 on without a gap.
+    failed (n,); kinds (n,) codes of the failures, -1 where it did not fail. A tag is 0 for all failures, a positive
+    number for a kind against all, a negative one for a kind apart.
     """
-    n_kinds, n_ok = int(kinds.max(initial=-1)) + 1, int((~failed).sum())
+    codes, n_ok = np.unique(kinds[failed]), int((~failed).sum())
     together = np.where(failed, 1.0, -1.0)[None]
-    if n_kinds < 2:
-        return together, (slice(0, 1),)
-    of_kind = kinds == np.arange(n_kinds)[:, None]
+    if len(codes) < 2:
+        return together, np.zeros(1), (slice(0, 1),)
+    of_kind = kinds == codes[:, None]
     against = np.where(of_kind, 1.0, -1.0)
     apart = np.where(of_kind, 1.0, np.where(failed, 0.0, -1.0))
+    names = 1.0 + codes
     if n_ok == 0:
-        return against, (slice(0, n_kinds),)
-    parts = [together, against, apart] if n_ok < ENOUGH_SUCCESSES else [together, apart]
-    return np.concatenate(parts), _in_turn([len(part) for part in parts])
+        return against, names, (slice(0, len(codes)),)
+    parts = [(together, np.zeros(1)), (against, names), (apart, -names)]
+    if n_ok >= ENOUGH_SUCCESSES:
+        del parts[1]
+    h, tags = (np.concatenate(rows) for rows in zip(*parts, strict=True))
+    return h, tags, _in_turn([len(rows) for rows, _ in parts])
 
 
 def _in_turn(sizes: Sequence[int]) -> tuple[slice, ...]:
@@ -146,10 +152,8 @@ def fit_several(
     X: np.ndarray, failed: np.ndarray, kinds: np.ndarray, state: FitState | None, n_history: int, reference: Array
 ) -> tuple[Several, FitState]:
     """P(success) of one run from host arrays X (n, d), failed and kinds (n,); `state` has a row for each map."""
-    h, readings = labels_of(failed, kinds)
-    if state is not None and len(state.theta) != len(h):
-        state = None  # of other kinds: afresh
-    maps, fitted = fit_maps(like(X, reference), like(h, reference), state, n_history)
+    h, tags, readings = labels_of(failed, kinds)
+    maps, fitted = fit_maps(like(X, reference), like(h, reference), tags, state, n_history)
     if len(readings) == 1:
         return Several(maps, readings, (1.0,)), fitted
     score = np.asarray(_scores(maps, readings, failed))

@@ -38,7 +38,7 @@ from surefoot.integrations.optuna_space import (
     to_engine,
     without_single,
 )
-from surefoot.optimize.durations import failure_cost
+from surefoot.optimize.durations import weighed_cost
 from surefoot.optimize.history import Evaluation, History
 from surefoot.optimize.outputs import renamed
 from surefoot.optimize.parameters import Value
@@ -221,7 +221,7 @@ def runs_of(
         run_ids=(0,),
         seen=None if history.seen.all() else history.seen[None],
         kinds=history.kinds[None],
-        failure_cost=failure_cost(history),
+        failure_cost=weighed_cost(history),
     )
 
 

@@ -11,6 +11,7 @@ from surefoot.optimize.history import History
 _LEAST = 5  # evaluations of each kind that a median needs
 _MATERIAL_S = 0.01  # seconds: below, durations are those of the machinery
 _NO_TIME_S = 1e-6  # seconds: what cannot be measured
+LEAST_COST = 0.05  # of a failure in successes: a suggestion and an evaluation of the budget are never free
 _MUCH = 3.0  # the factor from which on a difference is worth a sentence
 
 
@@ -33,6 +34,12 @@ def failure_cost(history: History) -> float | None:
     """What a failure costs, counted in successes: the ratio of the median durations; None if too little is known."""
     found = medians(history)
     return None if found is None else max(found[0], _NO_TIME_S) / max(found[1], _NO_TIME_S)
+
+
+def weighed_cost(history: History) -> float | None:
+    """The same for the policy: at least LEAST_COST, as a failure that costs nothing would be tried for ever."""
+    cost = failure_cost(history)
+    return None if cost is None else max(cost, LEAST_COST)
 
 
 def duration_note(history: History) -> str:

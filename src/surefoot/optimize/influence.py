@@ -42,7 +42,8 @@ class Influence:
 
 
 def influence(result: Result) -> Influence:
-    """What the learned P(success) of a result depends on."""
+    """What the learned P(success) of a result depends on; an error if nothing has succeeded."""
+    _ = result.model
     d, candidates = result.space.d, mappable(result)
     n = int(np.clip(_PREDICTIONS // (d + 1 + _PAIRED * (_PAIRED + 1) // 2), _LEAST, _MOST))
     uniforms = latin_hypercube(2 * n, d, generator(0, 2, 0))

@@ -27,7 +27,7 @@ from surefoot.errors import (
 )
 from surefoot.optimize.checks import as_integer, as_truth, is_a, plain_number
 from surefoot.optimize.document import Document
-from surefoot.optimize.durations import failure_cost
+from surefoot.optimize.durations import weighed_cost
 from surefoot.optimize.given import listed
 from surefoot.optimize.history import VALUE, Direction, Evaluation, History
 from surefoot.optimize.keywords import check_keywords
@@ -195,7 +195,7 @@ class Optimizer:
             run_ids=(0,),
             seen=None if history.seen.all() else history.seen[None],
             kinds=history.kinds[None],
-            failure_cost=failure_cost(history),
+            failure_cost=weighed_cost(history),
         )
 
     # --- telling

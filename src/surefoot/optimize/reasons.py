@@ -44,7 +44,7 @@ class ReasonGroup:
         return " ".join(text.split()) or NO_REASON
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=2**16)
 def pattern_of(reason: str) -> str:
     """The reason with # for every number."""
     return _NUMBER.sub("#", reason[:_MAX_READ])[:_MAX_COMPARED]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any
 
 from surefoot.acquisition.optimistic import KAPPA
@@ -83,9 +84,10 @@ class Settings:
             ("cost", self.cost, COSTS),
         ):
             if not is_a(value, str) or str(value) not in names:
+                near = get_close_matches(str(value).lower(), names, 1) if is_a(value, str) else []
                 raise UnknownNameError(
                     f"expected a {what}, one of {', '.join(map(repr, names))}; got {shown(value)}; "
-                    f"try {what}={names[0]!r}"
+                    f"try {what}={(near or names)[0]!r}"
                 )
         if not is_a(self.policy, str):
             raise UnknownNameError(f"expected a policy's name; got {shown(self.policy)}; try policy={DEFAULT_POLICY!r}")
