@@ -95,7 +95,7 @@ def test_convergence_slices_and_the_map_of_success_are_drawn(failing_page: str, 
 
 def test_settings_and_versions_are_listed(failing_page: str, read) -> None:
     text = read(failing_page).text("tr") + read(failing_page).text("th") + read(failing_page).text("td")
-    for what in ("label-regression", "min_success", "numpy", surefoot.__version__):
+    for what in ("experts", "min_success", "numpy", surefoot.__version__):
         assert what in text
 
 
