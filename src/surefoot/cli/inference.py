@@ -23,7 +23,8 @@ POLICY = Annotated[str, typer.Option(metavar="NAME", help="What to maximize: Sca
 FAILURES = Annotated[
     str,
     typer.Option(
-        metavar="NAME", help="How failures are learned: ep, experts, label-regression (the paper's), laplace, impute, ignore."
+        metavar="NAME",
+        help="How failures are learned: ep, experts, label-regression (the paper's), laplace, impute, ignore.",
     ),
 ]
 LOSS = Annotated[str, typer.Option(metavar="NAME", help="likelihood, l2 (the paper's) or mean (cycle means alone).")]
