@@ -178,7 +178,14 @@ def test_no_other_optimizer_runs_on_the_problems_of_the_paper():
 
 
 @pytest.mark.filterwarnings("ignore")  # what other libraries warn of is theirs
-@pytest.mark.parametrize("name", ["random", "tpe", "cmaes", "egobox", "egobox-efi", "smac"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "random",
+        "tpe",
+        *(pytest.param(name, marks=pytest.mark.peers) for name in ("cmaes", "egobox", "egobox-efi", "smac")),
+    ],
+)
 @pytest.mark.parametrize("problem", ["three-bar truss", "speed reducer"])  # in the second almost everything fails
 def test_an_optimizer_spends_its_budget_inside_the_box(name, problem, tmp_path):
     other = strategies.OTHERS[name]
