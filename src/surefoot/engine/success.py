@@ -16,7 +16,7 @@ from surefoot.acquisition.weight import Weight
 from surefoot.backend import Array, like, to_host
 from surefoot.engine.thinning import informative
 from surefoot.failures.classification import label_data
-from surefoot.failures.registry import MAX_LABELS, FailureModel
+from surefoot.failures.registry import FailureModel
 from surefoot.failures.several import ByRun, fit_several
 from surefoot.gp.hyperparameters import FitState
 
@@ -93,7 +93,7 @@ def common_kinds(failed: np.ndarray, kinds: np.ndarray) -> np.ndarray:
 def _thinned(labels: Labels, model: FailureModel, state: FitState | None) -> Labels:
     """The labels that say something new."""
     n, D = labels.X.shape[1:]
-    if n <= min(MAX_LABELS, model.keeps(n)):
+    if n <= model.keeps(n):
         return labels
     known = state is not None and model.begins_with_scales
     inv_ell = np.exp(-to_host(state.theta)[:, :D]) if known and state is not None else None

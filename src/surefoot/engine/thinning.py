@@ -1,4 +1,4 @@
-"""Which labels a failure model needs: above MAX_LABELS evaluations (failures/registry.py), the new ones.
+"""Which labels a failure model needs: above what it keeps (failures/registry.py), the new ones.
 
 Purpose   A model of n labels costs O(n^3), and labels are many: all evaluations, not only the successes. Most repeat
           what their neighbours say: successes crowd round the optimum.
@@ -7,7 +7,8 @@ Rule      same  = distance to the nearest earlier label of the same kind;
           A small `same` repeats a neighbour, a small rho does so far from the boundary. Labels are ranked by both
           within their kind, and dropped when both ranks are low: the map at large and the boundary keep theirs.
           Of both kinds the same share is dropped: where failures are random their rate stays what it was.
-How many  A classifier keeps MAX_LABELS; label regression, which averages labels and notices more, all but a fifth.
+How many  A classifier keeps 300, the experts 200; label regression, which averages labels and notices more, keeps all
+          but a fifth.
 Shapes    X (R, n, d) in the unit cube, failed and seen (R, n), indices (R, keep), all on the host.
 """
 

@@ -26,16 +26,15 @@ from surefoot.backend import Array, like, namespace, to_host
 from surefoot.failures.expectation_propagation import find_sites
 from surefoot.failures.iterations import Recall
 from surefoot.failures.parts import NU, Points, Processes, covariance
-from surefoot.gp.hyperparameters import SUBSET, Effort, FitState, Screened, fit, is_cold, screen_in_box
+from surefoot.gp.hyperparameters import SUBSET, Effort, FitState, Screened, fit, is_due, screen_in_box
 from surefoot.numerics.normal import log_pi
-from surefoot.numerics.subsets import balanced, spread
+from surefoot.numerics.subsets import balanced
 
 PRIOR = (0.25, 0.03, 0.70, 0.01, 0.01)  # of trend, sparse, rough, random, rate
 NEGLIGIBLE = 1e-2  # weight of an expert that is left out
 FLOOR = 1e-6  # least weight of the rate: P is never quite 0
 EFFORT = Effort(n_optimized=4, cold_tol=1e-2, warm_tol=0.03, warm_calls=6, polish_calls=8)
 REFITS = 12  # of the hyperparameters while the number of evaluations doubles, about
-JUDGES = 200  # labels that say which experts count
 TOL = 1e-4  # of EP's fixed point; log Z is stationary there, its error the square
 _MIN_ELL, _MAX_ELL = 5e-3, 50.0  # the upper one times sqrt d
 _S2 = (0.05 * (1.0 + NU), 1e4 * (1.0 + NU))
@@ -180,10 +179,8 @@ class Maps:
         some = like(rows, self.weights)
         weights = self.weights[some]
         used = np.flatnonzero(to_host(weights).sum(axis=0) > 0.0)
-        used = (
-            used if used.size else np.zeros(1, int)
-        )  # where the rate alone counts a process is there that adds nothing
-        counts = like(used, weights)
+        # where the rate alone counts, one process stays that adds nothing
+        counts = like(used if used.size else np.zeros(1, int), weights)
         return Maps(self.processes.select(counts), weights[:, counts], self.rate[some], self.left_out[some])
 
     def p(self, x: Array) -> Array:
@@ -210,11 +207,6 @@ def _phi(u: Array) -> tuple[Array, Array]:
     return xp.exp(log_pi(u)[0]), xp.exp(-0.5 * u * u) / math.sqrt(2.0 * math.pi)
 
 
-def is_due(n: int, state: FitState | None) -> bool:
-    """Whether the hyperparameters are fitted at n evaluations: by n alone, so that a resumed run does the same."""
-    return is_cold(n, state) or n % max(1, n // REFITS) == 0
-
-
 def fit_maps(X: Array, h: Array, tags: np.ndarray, state: FitState | None, n_history: int) -> tuple[Maps, FitState]:
     """J maps of one run from labels h (J, n) at X (n, d); tags (J,) say what each is of.
 
@@ -230,7 +222,7 @@ def fit_maps(X: Array, h: Array, tags: np.ndarray, state: FitState | None, n_his
     if state is not None:
         theta = xp.concat([state.theta[:, :p], state.theta[:, p : 2 * p]])
         own = FitState(theta, 0.1 * xp.linalg.inv(belief.precision), state.n_cold * 2)
-    if state is None or own is None or is_due(n_history, own):
+    if state is None or own is None or is_due(n_history, own, REFITS):
         draws = xp.zeros((2 * J, 0, p), dtype=X.dtype, device=X.device)
         own = fit(belief, draws, own, EFFORT).state
         counts = _judge(belief, h, own.theta)
@@ -263,20 +255,17 @@ def _all_experts(belief: Belief, theta: Array, origin: Array) -> tuple[Array, Ar
 
 
 def _judge(belief: Belief, h: Array, theta: Array) -> np.ndarray:
-    """Which experts count in each map, (J, 4) 1 or 0, by the evidence of JUDGES labels; of `random` 2: sparse."""
+    """Which experts count in each map, (J, 4) 1 or 0, by their evidence; of `random` 2: sparse."""
     xp = namespace(theta)
-    J, n = h.shape
-    few = like(spread(range(n), JUDGES), h)
-    points = belief.points if n <= JUDGES else Points.of(belief.points.X[few])
-    twice = xp.concat([h[:, few]] * 2)
-    start = belief.recall.nearest(theta[:, None], None) if n <= JUDGES else None
-    fitted = find_sites(covariance(theta[:, None], belief.nu, points).K, twice, start, TOL)
+    J, points = h.shape[0], belief.points
+    start = belief.recall.nearest(theta[:, None], None)
+    fitted = find_sites(covariance(theta[:, None], belief.nu, points).K, belief.h, start, TOL)
     score = fitted.log_z[:, 0] - belief.penalty(theta[:, None])[0][:, 0]
     origin = xp.where(score[J:] > score[:J], 2.0 + 0.0 * score[:J], 1.0 + 0.0 * score[:J])
     every, nu, penalty = _all_experts(belief, theta, origin)
-    unfitted = find_sites(covariance(every[2 * J :, None], nu[2 * J :], points).K, twice, None, TOL)
+    unfitted = find_sites(covariance(every[2 * J :, None], nu[2 * J :], points).K, belief.h, None, TOL)
     score = xp.concat([score, unfitted.log_z[:, 0] - penalty[2 * J :]])
-    weights = _weights(to_host(score).reshape(4, J).T, to_host(h[:, few]))
+    weights = _weights(to_host(score).reshape(4, J).T, to_host(h))
     counts = (weights[:, :4] > 0.0).astype(float)
     counts[:, 2] = np.maximum(counts[:, 2], ~counts.any(axis=1))
     counts[:, 3] *= to_host(origin)

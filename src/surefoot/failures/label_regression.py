@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from surefoot.backend import Array, namespace
 from surefoot.failures.classification import subset
-from surefoot.gp.hyperparameters import SUBSET, Effort, Fit, FitState, fit, is_cold
+from surefoot.gp.hyperparameters import SUBSET, Effort, Fit, FitState, fit, is_due
 from surefoot.gp.kernels import SE
 from surefoot.gp.likelihood import Data
 from surefoot.gp.posterior import Posterior, condition
@@ -23,17 +23,12 @@ EFFORT = Effort(warm_tol=0.1, warm_calls=3, polish_calls=3)
 REFITS = 50  # of the hyperparameters while the number of evaluations doubles, about
 
 
-def is_due(n: int, state: FitState | None) -> bool:
-    """Whether the hyperparameters are fitted at n evaluations: by n alone, so that a resumed run does the same."""
-    return is_cold(n, state) or n % max(1, n // REFITS) == 0
-
-
 def failure_model(
     labels: Data, uniforms: Array, state: FitState | None = None, n_history: int | None = None
 ) -> tuple[Posterior, Fit]:
     """Posterior of the labels (classification.label_data); n_history: evaluations so far, if these are only some."""
     n_history = labels.X.shape[1] if n_history is None else n_history
-    if state is not None and not is_due(n_history, state):
+    if state is not None and not is_due(n_history, state, REFITS):
         unknown = namespace(labels.X).full_like(state.theta[:, 0], float("nan"))
         return condition(labels, state.theta, SE), Fit(state.theta, unknown, unknown == unknown, state)
     few = labels if labels.X.shape[1] <= SUBSET else subset(labels)  # length scales of a map do not need every point

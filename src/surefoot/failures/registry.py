@@ -43,7 +43,7 @@ class FailureModel:
 
     name: str
     fit: FitSuccess | None  # None: run by run, with a map for each kind of reason (failures/several.py)
-    keeps: Callable[[int], int] = _at_most  # to how many of n > MAX_LABELS labels it is fitted; thinning.py says which
+    keeps: Callable[[int], int] = _at_most  # to how many of n labels it is fitted; thinning.py says which
     n_hyperparameters: Callable[[int], int] = _scales_and_another  # of d inputs
     begins_with_scales: bool = True  # whether the first d of them are logarithms of length scales
     least: float = 0.5  # P(success) below which points are avoided, where the user says nothing

@@ -111,6 +111,14 @@ def is_cold(n: int, state: FitState | None) -> bool:
     return state is None or has_grown(n, min(state.n_cold))
 
 
+def is_due(n: int, state: FitState | None, refits: int) -> bool:
+    """Whether hyperparameters that need not be fitted at every step are fitted at n evaluations.
+
+    About `refits` times while n doubles: by n alone, so that a resumed run does the same.
+    """
+    return is_cold(n, state) or n % max(1, n // refits) == 0
+
+
 def is_healthy(state: FitState) -> bool:
     """Whether a stored state can be used (finite, as after any normal fit)."""
     theta, H = to_host(state.theta), to_host(state.inv_hessian)
