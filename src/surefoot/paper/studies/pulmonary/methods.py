@@ -46,9 +46,8 @@ def _surefoot(power: int = 1, **settings: Any) -> Callable[[Recorder, Bounds, in
             return float(recorder(x) ** power)
 
         # the root does what a warp would
-        minimize(
-            objective, bounds, n_evals=n, n_init=N_INIT, seed=seed, max_failures=None, **{**PAPER_MODEL, **settings}
-        )
+        asked = {**PAPER_MODEL, "failures": "label-regression", **settings}
+        minimize(objective, bounds, n_evals=n, n_init=N_INIT, seed=seed, max_failures=None, **asked)
 
     return run
 
@@ -113,6 +112,7 @@ def check_installed(methods: Iterable[str]) -> None:
 METHODS = {
     "ScaledEI": Method("ScaledEI, failures by label regression", _surefoot(policy="ScaledEI"), 500),
     "EP": Method("ScaledEI, failures by EP", _surefoot(policy="ScaledEI", failures="ep")),
+    "experts": Method("ScaledEI, failures by experts", _surefoot(policy="ScaledEI", failures="experts")),
     "ignore": Method("ScaledEI, failures ignored", _surefoot(policy="ScaledEI", failures="ignore"), 500),
     "EI": Method("EI, failures by label regression", _surefoot(policy="EI")),
     "alternate": Method("surefoot's default policy", _surefoot(policy="alternate")),
