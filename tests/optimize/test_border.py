@@ -98,7 +98,7 @@ def test_it_prints_plainly(mixed: Result) -> None:
     lines = repr(mixed.border).splitlines()
     assert lines[0].startswith("P(success) ")
     assert [line.split(":")[0].strip() for line in lines[1:]] == ["d_outer", "k", "n", "c", "nearest failure"]
-    assert "nowhere within the bounds" in lines[2]
+    assert "no border" in lines[2]
 
 
 def test_when_nothing_failed_there_is_no_border_and_nothing_is_said() -> None:
@@ -133,6 +133,34 @@ def test_any_number_of_parameters_will_do(d: int) -> None:
     assert name == "x0"
     assert crossing is not None
     assert crossing.value == pytest.approx(0.7, abs=0.1)
+
+
+def test_a_plane_that_is_a_little_askew_is_no_border_of_what_does_not_matter() -> None:
+    def value(x) -> float:
+        return (x[0] - 0.7) ** 2 + (x[1] - 0.5) ** 2 + (x[2] - 0.3) ** 2
+
+    def f(x) -> float:
+        if x[0] > x[1]:
+            raise ValueError("no wall left")
+        return value(x)
+
+    along = minimize(f, [(0.0, 1.0)] * 3, n_evals=40).border.along
+    assert along["x0"].above is not None
+    assert along["x1"].below is not None
+    assert along["x2"] == Along()
+
+
+def test_where_the_best_point_itself_is_expected_to_fail_there_is_no_border_to_leave() -> None:
+    rng = np.random.default_rng(0)
+    lost = set(np.flatnonzero(rng.random(60) < 0.8).tolist()) - {0}
+    evaluations = tuple(
+        Evaluation((0.5,), math.nan, "failed", "licence lost") if k in lost else Evaluation((0.5,), 1.0 + k)
+        for k in range(60)
+    )
+    border = Optimizer([(0.0, 1.0)], history=History(evaluations)).result().border
+    assert border.probability < 0.5
+    assert border.nearest is None
+    assert "expects failures" in border_note(border)
 
 
 def test_a_maximization_has_its_border_around_its_best_point() -> None:

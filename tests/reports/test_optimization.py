@@ -293,7 +293,7 @@ def test_a_reason_is_told_with_where_it_happens_and_how_long_it_takes(tube_page:
     cells = read(tube_page).text("td")
     assert re.search(r"no wall outer < inner 200 ms \d+ ", cells)
     assert re.search(r"stress \S+ > 8e6 load > 0.[78]\d*(, inner < outer)? 200 ms \d+ ", cells)
-    assert "count reason where mean time first at evaluation" in read(tube_page).text("th")
+    assert "count reason where median time first at evaluation" in read(tube_page).text("th")
 
 
 def test_the_map_is_over_the_parameters_that_matter_with_a_mark_for_each_reason(tube_page: str, read) -> None:

@@ -1,5 +1,7 @@
 """How near the best point lies to where evaluations fail, as the model of the failures has it.
 
+Inside    Where P(success) is below 1/2 at the best point itself, failing at random, there is no inside to leave. Along
+          a parameter that hardly matters to the failures a border is where the model's plane is a little askew.
 Shares    Distances are also told as shares of the range; of the logarithm's range for a log parameter.
 Shapes    lines (l, m, D): m points of each of l lines from the best point to a bound.
 """
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from surefoot.optimize.result import Result
 
 LEVEL = 0.5  # P(success) at the border
+_MATTERS = 0.1  # of the fastest change of P(success) along any parameter: one along which it is slower has no border
 _STEPS = 64  # of a line, shorter near the best point
 _FINER = 32  # parts of the step in which P falls below the level
 
@@ -34,7 +37,10 @@ class Crossing:
 
 @dataclass(frozen=True)
 class Along:
-    """The border along one parameter, either way from the best point; None: none within the bounds."""
+    """The border along one parameter, either way from the best point.
+
+    None: none within the bounds, or the parameter hardly matters to the failures.
+    """
 
     below: Crossing | None = None
     above: Crossing | None = None
@@ -71,7 +77,7 @@ class Border:
             lines[0] += "; along each parameter it falls below 1/2"
             for name, along in self.along.items():
                 ends = [f"{word} {_told(c)}" for word, c in (("below", along.below), ("above", along.above)) if c]
-                lines.append(f"  {name}: {' and '.join(ends) or 'nowhere within the bounds'}")
+                lines.append(f"  {name}: {' and '.join(ends) or 'no border'}")
             for name, choices in self.failing.items():
                 lines.append(f"  {name}: {f'at {shown(list(choices))}' if choices else 'at no choice'}")
         if self.failure is not None:
@@ -93,6 +99,7 @@ def border_of(result: Result) -> Border:
     """The border around the best point of a result; see `Result.border`."""
     space, model = result.space, result.model
     best = space.encode(space.validate(result.x))
+    probability = float(model.success_at(best[None])[0])
     failing = {}
     for i, (p, columns) in enumerate(space.columns()):
         if isinstance(p, Categorical):
@@ -102,18 +109,22 @@ def border_of(result: Result) -> Border:
             failing[space.names[i]] = tuple(choice for choice, is_low in zip(p.choices, low, strict=True) if is_low)
     return Border(
         x=result.x,
-        probability=float(model.success_at(best[None])[0]),
-        along=_along(result, best),
+        probability=probability,
+        along=_along(result, best, probability >= LEVEL),
         failing=failing,
         failure=_nearest_failure(result, best),
     )
 
 
-def _along(result: Result, best: np.ndarray) -> dict[str, Along]:
+def _along(result: Result, best: np.ndarray, is_inside: bool) -> dict[str, Along]:
     """Where P falls below 1/2 along every numeric parameter: on a line to each bound, then on a part of it."""
     numeric = [i for i, p in enumerate(result.space.parameters) if not isinstance(p, Categorical)]
     columns = [columns.start for _, columns in result.space.columns()]
-    ways = [(i, columns[i], end) for i in numeric for end in (0.0, 1.0)]
+    relevance = result.model.relevance(of="failures")
+    matter = [i for i in numeric if is_inside and relevance[i] >= _MATTERS * relevance.max()]
+    if not matter:
+        return {result.space.names[i]: Along() for i in numeric}
+    ways = [(i, columns[i], end) for i in matter for end in (0.0, 1.0)]
     steps = np.repeat(np.linspace(0.0, 1.0, _STEPS + 1)[None] ** 2, len(ways), axis=0)
     first = _first_low(result, best, ways, steps)
     before = np.maximum(first - 1, 0)

@@ -64,7 +64,7 @@ def _reasons(result: Result) -> Table:
     groups = leading([evaluations[k].reason for k in failed], MAX_REASONS + 1)
     rows = [_row(result, group, [failed[k] for k in group.members]) for group in groups]
     kept = [k for k, column in enumerate(zip(*rows, strict=True)) if k not in (2, 3) or any(column)]
-    header = ("count", "reason", "where", "mean time", "first at evaluation")
+    header = ("count", "reason", "where", "median time", "first at evaluation")
     caption = "Failed evaluations by reason"
     if any(group.differing for group in groups):
         caption += "; those that differ only in numbers are counted together, with the first as an example"
@@ -83,7 +83,7 @@ def _row(result: Result, group: ReasonGroup, members: list[int]) -> tuple[int, s
         group.count,
         reason if len(reason) <= 240 else reason[:239] + "…",
         place,
-        duration(float(np.mean(times))) if times else "",
+        duration(float(np.median(times))) if times else "",
         result.numbers[members[0]],
     )
 
