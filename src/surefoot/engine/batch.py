@@ -25,6 +25,7 @@ class Batch:
     kinds: np.ndarray | None = None  # (R, n) the kind of each failure's reason, from 0 on; None: all alike
     failure_cost: float | None = None  # what a failure takes, in successes; None: not known
     policies: tuple[str, ...] | None = None  # of each run, equal ones side by side; None: that of the spec
+    allowed: np.ndarray | None = None  # (R, n) False where known constraints are violated; None: nowhere
 
     @property
     def failed(self) -> np.ndarray:
@@ -45,6 +46,7 @@ class Batch:
             None if self.kinds is None else self.kinds[rows],
             self.failure_cost,
             None if self.policies is None else tuple(self.policies[r] for r in numbers),
+            allowed=None if self.allowed is None else self.allowed[rows],
         )
 
     def taken(self, r: int) -> np.ndarray:

@@ -17,6 +17,7 @@ from surefoot.backend import Array, like
 from surefoot.engine import candidates
 from surefoot.engine.batch import Batch
 from surefoot.engine.domain import Domain
+from surefoot.engine.inside import climb_inside
 from surefoot.engine.scaling import Scaling
 from surefoot.numerics.designs import Generators
 
@@ -54,7 +55,8 @@ def _by_gradient(domain: Domain, hunts: Sequence[Hunt], reference: Array) -> lis
         batch = hunt.batch
         lattice = like(candidates.lattice(domain, hunt.generators), reference)
         clouds = like(candidates.clouds(domain, batch.X, batch.y, batch.ok, hunt.generators), reference)
-        found.append(maximize_by_gradient(hunt.target, lattice, clouds, like(domain.free, reference)))
+        proposals = maximize_by_gradient(hunt.target, lattice, clouds, like(domain.free, reference))
+        found.append(proposals if domain.region is None else climb_inside(hunt.target, proposals, domain.region))
     return found
 
 

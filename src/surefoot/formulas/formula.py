@@ -107,7 +107,7 @@ class Formula:
                     name, n = arg
                     stack[-n:] = [(_ONE[name] if n == 1 else _TWO[name])[0](*stack[-n:])]
                 else:
-                    stack.append(np.float64(arg) if kind == NUMBER else points[arg])
+                    stack.append(np.float64(arg) if kind == NUMBER else np.asarray(points[arg], float))
         return np.broadcast_to(stack[0], np.shape(next(iter(points.values()))))
 
     def values_and_gradients(

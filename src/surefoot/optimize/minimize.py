@@ -42,6 +42,7 @@ def minimize(
     fun: Callable[[Any], Any],
     bounds: Any = None,
     *,
+    constraints: Any = None,
     n_evals: int = 100,
     n_init: int | None = None,
     policy: str = NOT_GIVEN,
@@ -73,6 +74,10 @@ def minimize(
               repeated. `surefoot.Failed(reason, outputs=…, progress=…)` is one that says what is known all the same.
     bounds    a list or dict of (low, high), `Real`, `Integer` or `Categorical`, or scipy.optimize.Bounds; a parameter
               with low = high is fixed
+    constraints  known ones on the parameters, a list (or a dict by name) of texts, "d_inner + 0.001 <= d_outer" or
+              "a + b + c == 1", and functions of the point as a dict (names x0, x1, … without names in bounds) that
+              return True or a number >= 0 where it is allowed. No point that violates one is evaluated, but for
+              those that you give. See docs/constraints.md
     n_evals   evaluations in total, failed ones and those of `history` and `x0` included
     n_init    evaluations of the initial Latin hypercube: 10 per parameter, at most 30
     policy    what to maximize: "alternate", the default (two EI steps, one ScaledEI step), or RND, MN, LCB, PI, EI,
@@ -118,7 +123,7 @@ def minimize(
     named = {"policy": policy, "kernel": kernel, "noise": noise, "seed": seed}
     settings |= {name: value for name, value in named.items() if value is not NOT_GIVEN}
     settings |= {} if n_init is None else {"n_init": n_init}
-    optimizer = begin(Start(bounds, history, resume, objective, maximize, settings))
+    optimizer = begin(Start(bounds, history, resume, objective, maximize, settings, constraints))
     queue = optimizer.take_pending()
     queue += _given_points(optimizer, x0, y0, queue)
     n_given = len(optimizer.history)

@@ -101,6 +101,15 @@ class Real:
             value = self.low * (1.0 - u) + self.high * u
         return min(float(self.high), max(float(self.low), value))
 
+    def decode_all(self, columns: np.ndarray) -> np.ndarray:
+        """The values (m,) at columns (m, 1); a logarithmic one may differ from `decode` in its last bit."""
+        u = columns[:, 0]
+        if self.log:
+            value = np.exp(math.log(self.low) * (1.0 - u) + math.log(self.high) * u)
+        else:
+            value = self.low * (1.0 - u) + self.high * u
+        return np.asarray(np.clip(value, float(self.low), float(self.high)))
+
     def snap(self, columns: np.ndarray) -> np.ndarray:
         """The nearest valid columns."""
         return np.asarray(np.clip(columns, 0.0, 1.0 if self.low < self.high else 0.0))
@@ -108,6 +117,10 @@ class Real:
     def from_uniform(self, u: np.ndarray) -> np.ndarray:
         """Columns (n, 1) for uniform numbers (n,)."""
         return u[:, None] if self.low < self.high else np.zeros((len(u), 1))
+
+    def uniform_of(self, value: Value) -> float:
+        """A uniform number that leads to the value."""
+        return self.encode(value)[0]
 
     def neighbours(self, value: Value) -> list[Value]:
         """Values one step away: none, a real parameter has no steps."""
@@ -181,6 +194,11 @@ class Integer:
         at = self._scale(self.low) + float(columns[0]) * (self._scale(self.high) - self._scale(self.low))
         return min(self.high, max(self.low, round(math.exp(at) if self.log else at)))
 
+    def decode_all(self, columns: np.ndarray) -> np.ndarray:
+        """The integers (m,), as floats, nearest to columns (m, 1)."""
+        at = self._scale(self.low) + columns[:, 0] * (self._scale(self.high) - self._scale(self.low))
+        return np.asarray(np.clip(np.round(np.exp(at) if self.log else at), self.low, self.high))
+
     def snap(self, columns: np.ndarray) -> np.ndarray:
         """The nearest valid columns."""
         flat = [self.encode(self.decode(row)) for row in columns.reshape(-1, 1)]
@@ -191,7 +209,13 @@ class Integer:
         if self.log:
             return self.snap(u[:, None])
         values = self.low + np.minimum(np.floor(u * self.n_values), self.n_values - 1)
-        return np.asarray([self.encode(v) for v in values])
+        span = float(self.high) - float(self.low)
+        units = (values - float(self.low)) / span if span > 0.0 else np.zeros_like(values)
+        return np.asarray(units[:, None])
+
+    def uniform_of(self, value: Value) -> float:
+        """A uniform number that leads to the value."""
+        return self.encode(value)[0] if self.log else (value - self.low + 0.5) / self.n_values
 
     def neighbours(self, value: Value) -> list[Value]:
         """The integers one step up and down."""
@@ -295,6 +319,12 @@ class Categorical:
         """The choice whose columns are nearest."""
         return self.choices[int(self._nearest(columns[None])[0])]
 
+    def decode_all(self, columns: np.ndarray) -> np.ndarray:
+        """The choices (m,) nearest to columns (m, c)."""
+        table = np.empty(len(self.choices), dtype=object)
+        table[:] = self.choices
+        return np.asarray(table[self._nearest(columns)])
+
     def _nearest(self, columns: np.ndarray) -> np.ndarray:
         """The choice (...) nearest to each row of columns (..., c)."""
         if self.n_columns == self.n_values:
@@ -309,6 +339,10 @@ class Categorical:
         """Columns (n, c) for uniform numbers (n,); every choice is equally likely."""
         k = len(self.choices)
         return np.asarray(self._codes[np.minimum(np.floor(u * k).astype(int), k - 1)])
+
+    def uniform_of(self, value: Value) -> float:
+        """A uniform number that leads to the value."""
+        return ((self.index(value) or 0) + 0.5) / len(self.choices)
 
     def neighbours(self, value: Value) -> list[Value]:
         """All other choices."""
