@@ -60,10 +60,15 @@ def describe(done: Sequence[tuple[Group, State]]) -> str:
     evaluations = sorted({state.n for _, state in done})
     n = str(evaluations[0]) if len(evaluations) == 1 else f"{evaluations[0]} to {evaluations[-1]}"
     return (
-        f"{len(members)} runs of {n} evaluations: search {groups[0].search}; kernels {', '.join(kernels)}; "
+        f"{len(members)} runs of {n} evaluations: search {groups[0].search}{_noise(groups[0])}; "
+        f"kernels {', '.join(kernels)}; "
         f"policies {', '.join(sorted({m.policy for m in members}))}; "
         f"{len({m.problem for m in members})} problems; {len({m.seed for m in members})} seeds."
     )
+
+
+def _noise(group: Group) -> str:
+    return f", noise at least {group.min_noise:g} of y's standard deviation" if group.min_noise else ""
 
 
 def _write_csv(found: dict[str, Distances], search: str, path: Path) -> None:

@@ -23,6 +23,7 @@ SEARCH_NAMES = {
     "gradient": "exact search",
     "paper": "the paper's search",
     "paper-absolute": "the paper's search, tolerance in units of y",
+    "paper-bayesopt": "the paper's search, as bayesopt does it",
 }
 
 Found = Mapping[str, Mapping[tuple[str, str], np.ndarray]]
