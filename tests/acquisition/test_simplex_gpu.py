@@ -78,7 +78,9 @@ def make_target(policy_name, kernel_name, d, n=40, R=2):
     policy = policy_at(policy_name, 0)
     score = policy.prepare(Step(post, f_best, tuple(generator(0, r, 0) for r in range(R)), 2.0))
     zero = np.full((R, 1), 1.7)
-    return RawTarget(Target(policy, score, post, f_best), zero, np.ones((R, 1)), np.full((R, 1, d), -0.4)), rng.random((R, 6, d))
+    return RawTarget(Target(policy, score, post, f_best), zero, np.ones((R, 1)), np.full((R, 1, d), -0.4)), rng.random(
+        (R, 6, d)
+    )
 
 
 @pytest.mark.parametrize("d", [1, 2, 5])

@@ -6,8 +6,8 @@ policy underflows to 0 (PI below u = -38) or saturates (PI = 1 above 8.3) the se
 
 The text leaves room for three readings (docs/agreement.md says which the paper's labels favour):
 RELATIVE  what it says, with fminsearch's limits on all else, and points projected on the box.
-ABSOLUTE  1e-3 in the user's units of y. ScaledEI, a pure number near 1, then wins over EI where it does in the paper: EI
-          is soon far below 1e-3 and not searched at all.
+ABSOLUTE  1e-3 in the user's units of y. ScaledEI, a pure number near 1, then wins over EI where it does in the paper:
+          EI is soon far below 1e-3 and not searched at all.
 BAYESOPT  10^4, 10 and 1e-3 are the constants of MATLAB's bayesopt. That program ends each search after ten iterations,
           has no tolerance on x, takes points outside the box as infinite, and its simplices are fminsearch's: 5 % of
           every coordinate in the variables' own units.

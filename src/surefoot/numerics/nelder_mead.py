@@ -2,9 +2,9 @@
 
 Purpose   The local solver of the paper's own search [NH18, section 4]: ten starts for each of R runs.
 Method    The standard simplex moves (reflect 1, expand 2, contract 1/2, shrink 1/2); trial points are projected on the
-          cube, or where it is walled count as infinite outside. One iteration is one call of `fun` with the four possible
-          trial points of every simplex: the decisions are those of the sequential method, in fewer and fatter steps.
-          Shrinks take a second call.
+          cube, or where it is walled count as infinite outside. One iteration is one call of `fun` with the four
+          possible trial points of every simplex: the decisions are those of the sequential method, in fewer and
+          fatter steps. Shrinks take a second call.
 Stopping  worst - best <= f_tol |best| + slack, a relative and an absolute tolerance on the value; or a simplex smaller
           than x_tol, where only rounding is left: beside the incumbent u is known to a few digits, and a simplex that
           waits for three of them to agree there goes on until its vertices are neighbouring floats.

@@ -72,6 +72,11 @@ class Group:
         return "_".join([self.kernel, self.search, *("+".join(part) for part in found), f"{min(seeds)}-{max(seeds)}"])
 
     @property
+    def reading(self) -> str:
+        """How policies are searched, and with how much noise at least, in words."""
+        return f"{self.search}, noise at least {self.min_noise:g}" if self.min_noise else self.search
+
+    @property
     def d(self) -> int:
         """Inputs of its problems."""
         return problems.get(self.members[0].problem).d
@@ -118,7 +123,8 @@ def plan(
     too_small = [p.abbreviation for p in found if 10 * p.d > way.n_max]
     if too_small:
         raise InvalidInputError(
-            f"expected n_max above the initial design of 10 d points; got {way.n_max} for {', '.join(too_small)}; try 200"
+            f"expected n_max above the initial design of 10 d points; got {way.n_max} for {', '.join(too_small)}; "
+            "try 200"
         )
     groups = []
     for d in sorted({p.d for p in found}, reverse=True):
