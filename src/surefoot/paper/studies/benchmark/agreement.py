@@ -176,10 +176,10 @@ def likelihood_table(readings: Sequence[Reading]) -> str:
 
 
 EXPLAINED = f"""Log-likelihood: our first {GROUP} seeds are drawn with replacement in groups of {GROUP}, the paper's
-number of runs; the share of groups with the paper's label, smoothed as if one seed in {GROUP + 1} could say anything, is its
-probability; sums of natural logarithms over all cells without RND. Constants: the frequencies of the paper's own labels
-in these cells, whatever the problem and the policy. Gains have their standard error over the problems. Likeliest
-share: the w of the mixture w ours + (1 - w) constants, unsmoothed; 0: ours add nothing.
+number of runs; the share of groups with the paper's label, smoothed as if one seed in {GROUP + 1} could say anything,
+is its probability; sums of natural logarithms over all cells without RND. Constants: the frequencies of the paper's own
+labels in these cells, whatever the problem and the policy. Gains have their standard error over the problems.
+Likeliest share: the w of the mixture w ours + (1 - w) constants, unsmoothed; 0: ours add nothing.
 """
 
 
