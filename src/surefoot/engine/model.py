@@ -74,7 +74,7 @@ def fit_model(batch: Batch, spec: ModelSpec, warmth: Warmth, generators: Generat
         success, failure_state = fit_success(labels, spec.failures, state, draws, spec.min_success)
         if spec.by_time and batch.failure_cost is not None:
             success = replace(success, cost=batch.failure_cost)
-    noisy, f_best = _incumbent(objective, found)
+    noisy, f_best = _incumbent(objective, found, always=spec.min_noise**2 >= MATERIAL_NOISE)
     return Model(
         objective=objective,
         success=success,
@@ -100,11 +100,11 @@ def _impute(batch: Batch, failed: np.ndarray) -> Batch:
     return replace(batch, y=np.where(known, worst, batch.y), ok=batch.ok | known)
 
 
-def _incumbent(objective: Surrogate, found: Fitted) -> tuple[np.ndarray, Array]:
-    """Whether noise is material, and f_best: min y, or with material noise the least posterior mean there."""
+def _incumbent(objective: Surrogate, found: Fitted, always: bool) -> tuple[np.ndarray, Array]:
+    """Whether noise is material (`always`: it is), and f_best: min y, or then the least posterior mean there."""
     y, mask = found.data.y, found.data.mask
     xp = namespace(y)
-    noisy = objective.noise > MATERIAL_NOISE  # of standardized y, whose variance is 1
+    noisy = (objective.noise > MATERIAL_NOISE) | always  # of standardized y, whose variance is 1
     level = xp.where(noisy[:, None], objective.fitted(y), y)
     if mask is not None:
         level = xp.where(mask > 0.0, level, xp.inf)

@@ -96,10 +96,11 @@ def minimize(
     max_failures  TooManyFailuresError after so many failures in a row; a float: when that share of all evaluations has
               failed, judged after the initial design and from the 21st on; None: never
     progress  show a progress bar
-    settings  search="gradient", "paper" or "paper-absolute",
+    settings  search="gradient", or the paper's: "paper", "paper-absolute" or "paper-bayesopt",
               failures="experts", "label-regression", "laplace", "ep", "impute" or "ignore",
               min_success=0.7 (P(success) below which points are avoided; 0: the paper's product), cost="time" (weigh
               failures by how long they take), design, kappa,
+              min_noise=0 (the least noise that is estimated, as a share of y's standard deviation),
               warp="auto" (compress large values where the likelihood says so) or "none",
               prior="short-scales" (length scales far below the distance of points are unlikely) or "none",
               surrogate="exact", or one of your own (register_surrogate)

@@ -44,6 +44,12 @@ def _check_number(name: str, what: str, value: Any) -> float:
     return float(number)
 
 
+def _origin(low: float, high: float, log: bool) -> float:
+    """Where 0 of the (logarithmic) scale lies if low is at 0 and high at 1; 0 for a range that is no range."""
+    low, high = (math.log(low), math.log(high)) if log else (float(low), float(high))
+    return -low / (high - low) if high > low else 0.0
+
+
 @dataclass(frozen=True)
 class Real:
     """A real parameter in [low, high], on a logarithmic scale if `log`."""
@@ -58,6 +64,11 @@ class Real:
     def n_values(self) -> float:
         """How many values there are."""
         return math.inf if self.low < self.high else 1
+
+    @property
+    def origin(self) -> tuple[float, ...]:
+        """Where its own zero lies, of each column."""
+        return (_origin(self.low, self.high, self.log),)
 
     def check(self, name: str) -> None:
         """Raise if the bounds make no sense."""
@@ -145,6 +156,11 @@ class Integer:
     def n_values(self) -> int:
         """How many values there are."""
         return self.high - self.low + 1
+
+    @property
+    def origin(self) -> tuple[float, ...]:
+        """Where its own zero lies, of each column."""
+        return (_origin(self.low, self.high, self.log),)
 
     def check(self, name: str) -> None:
         """Raise if the bounds make no sense."""
@@ -256,6 +272,11 @@ class Categorical:
     def _places(self) -> dict[Value, int]:
         """Where the choices stand that can be looked up."""
         return {choice: i for i, choice in enumerate(self.choices) if _is_plain(choice)}
+
+    @property
+    def origin(self) -> tuple[float, ...]:
+        """Where its own zero lies, of each column: choices have none."""
+        return (0.0,) * self.n_columns
 
     def check(self, name: str) -> None:
         """Raise unless there is something to choose, and the choices can be told apart."""
