@@ -1,6 +1,7 @@
 """The crash model: maps that are averages of experts, readings of several kinds of failures."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -114,6 +115,38 @@ def test_failures_without_structure_leave_the_base_rate():
     X, failed = rng.random((200, 3)), rng.random(200) < 0.3
     p, _ = fitted(X, failed)
     assert np.abs(p(rng.random((500, 3))) - 0.7).mean() < 0.12
+
+
+def at_random(n=120, share=0.5):
+    rng = np.random.default_rng(3)
+    return Labels(rng.random((1, n, 3)), rng.random((1, n)) < share)
+
+
+def test_where_failures_are_at_random_less_is_asked_of_them():
+    weight, _ = fit_success(at_random(), MODEL, None, NO_DRAWS, MODEL.least)
+    assert float(weight.trust[0, 0]) < 0.5
+
+
+def test_what_a_user_asks_for_is_asked_of_random_failures_too():
+    weight, _ = fit_success(at_random(), MODEL, None, NO_DRAWS, 0.9)
+    assert weight.trust is None
+
+
+@pytest.mark.parametrize("n", [12, 60])
+def test_where_a_border_is_seen_or_labels_are_few_all_of_it_is_asked(n):
+    X, failed = half_space(n)
+    weight, _ = fit_success(Labels(X[None], failed[None]), MODEL, None, NO_DRAWS, MODEL.least)
+    assert weight.trust is None
+
+
+def test_less_trust_is_a_lower_bar_for_the_weight():
+    weight, _ = fit_success(at_random(), MODEL, None, NO_DRAWS, MODEL.least)
+    x = np.random.default_rng(0).random((1, 200, 3))
+    strict = replace(weight, trust=None)
+    assert (weight.values(x) >= strict.values(x)).all()
+    np.testing.assert_allclose(
+        replace(weight, trust=np.ones((1, 1))).values_and_gradients(x)[1], strict.values_and_gradients(x)[1], rtol=1e-9
+    )
 
 
 def test_where_the_base_rate_alone_counts_the_map_is_flat(monkeypatch):

@@ -31,6 +31,7 @@ class Weight:
     where: Array | None = None  # (R, 1) runs that are weighted; None: all
     smooth: bool = False  # below `least` it bends down instead of having a kink
     cost: float = 1.0  # of a failure, in successes
+    trust: Array | None = None  # (R, 1) which part of `least` is asked for; None: all of it
 
     def probability(self, x: Array) -> Array:
         """P itself at x, (R, m)."""
@@ -56,7 +57,8 @@ class Weight:
             value, slope = value - xp.log(paid), slope - (1.0 - self.cost) * p / paid
         least = self.least * self.cost if self.cost <= 1.0 else 1.0 - (1.0 - self.least) / self.cost
         if self.least > 0.0:
-            below = xp.minimum(log_p - math.log(least), 0.0 * log_p)
+            bar = math.log(least) if self.trust is None else math.log(least) + xp.log(self.trust)
+            below = xp.minimum(log_p - bar, 0.0 * log_p)
             if self.smooth:
                 value, slope = value - _BEND * below * below, slope - 2.0 * _BEND * below
             else:
@@ -67,4 +69,5 @@ class Weight:
 
     def select(self, runs: Array | slice) -> Weight:
         """The same for some runs only."""
-        return replace(self, of=self.of.select(runs), where=None if self.where is None else self.where[runs])
+        where, trust = (None if a is None else a[runs] for a in (self.where, self.trust))
+        return replace(self, of=self.of.select(runs), where=where, trust=trust)

@@ -120,12 +120,14 @@ class Contest:
     ) -> Fitted:
         """Fit with these kernels and y warped at these levels (R,)."""
         y, scaling = scaled(batch.y, batch.ok, levels)
-        noise = None
+        noise, least = None, None
+        if self.spec.min_noise:
+            least = like(np.full(len(y), self.spec.min_noise**2), self.reference)
         if self.spec.noise:  # far below the floor of lam a fixed noise is no noise
             noise = like(np.maximum((self.spec.noise / scaling.scale[:, 0]) ** 2, 1e-14), self.reference)
         X, y, mask = _successes(batch, y)
         mask = None if mask is None else like(mask, self.reference)
-        data = make_data(like(X, self.reference), like(y, self.reference), mask, noise)
+        data = make_data(like(X, self.reference), like(y, self.reference), mask, noise, least)
         estimated = self.spec.noise is None
         asked = Question(data, per_run(kernels), estimated, self.spec.prior, batch.X.shape[1])
         found = fit(self.spec.surrogate.evidence(asked), uniforms, state, Effort(n_optimized=n_optimized))

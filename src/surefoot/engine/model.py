@@ -74,7 +74,8 @@ def fit_model(batch: Batch, spec: ModelSpec, warmth: Warmth, generators: Generat
         success, failure_state = fit_success(labels, spec.failures, state, draws, spec.min_success)
         if spec.by_time and batch.failure_cost is not None:
             success = replace(success, cost=batch.failure_cost)
-    noisy, f_best = _incumbent(objective, found, None if batch.allowed is None else _of_data(batch.allowed, batch.ok))
+    allowed = None if batch.allowed is None else _of_data(batch.allowed, batch.ok)
+    noisy, f_best = _incumbent(objective, found, allowed, always=spec.min_noise**2 >= MATERIAL_NOISE)
     return Model(
         objective=objective,
         success=success,
@@ -106,14 +107,16 @@ def _of_data(feasible: np.ndarray, ok: np.ndarray) -> np.ndarray:
     return feasible if rows is None else np.take_along_axis(feasible, rows, axis=1)
 
 
-def _incumbent(objective: Surrogate, found: Fitted, feasible: np.ndarray | None) -> tuple[np.ndarray, Array]:
-    """Whether noise is material, and f_best: min y, or with material noise the least posterior mean there.
+def _incumbent(
+    objective: Surrogate, found: Fitted, feasible: np.ndarray | None, always: bool
+) -> tuple[np.ndarray, Array]:
+    """Whether noise is material (`always`: it is), and f_best: min y, or then the least posterior mean there.
 
     feasible: which rows of the data count (None: all); where none does in a run, all of them.
     """
     y, mask = found.data.y, found.data.mask
     xp = namespace(y)
-    noisy = objective.noise > MATERIAL_NOISE  # of standardized y, whose variance is 1
+    noisy = (objective.noise > MATERIAL_NOISE) | always  # of standardized y, whose variance is 1
     level = xp.where(noisy[:, None], objective.fitted(y), y)
     if mask is not None:
         level = xp.where(mask > 0.0, level, xp.inf)

@@ -8,7 +8,7 @@ Shapes    host arrays X (R, n, D) in the unit cube, failed, seen and kinds (R, n
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -69,7 +69,11 @@ def fit_success(
             run, found = fit_several(own.X[0], own.failed[0], kinds[0], last, n, uniforms)
             runs.append(run)
             states.append(found)
-        return Weight(ByRun(tuple(runs)), least, where, smooth=True), _ragged(states, uniforms)
+        weight = Weight(ByRun(tuple(runs)), least, where, smooth=True)
+        trust = np.asarray([[run.trust] for run in runs])
+        if least == model.least and bool((trust < 1.0).any()):  # what a user asks for is taken at its word
+            weight = replace(weight, trust=like(trust, uniforms))
+        return weight, _ragged(states, uniforms)
     thin = _thinned(labels, model, state)
     mask = None if thin.seen is None else like(thin.seen.astype(float), uniforms)
     data = label_data(like(thin.X, uniforms), like(thin.failed.astype(float), uniforms), mask)

@@ -173,6 +173,7 @@ class Maps:
     weights: Array  # (J, E) of each in each map
     rate: Array  # (J, 1) what the rate adds to each map
     left_out: Array  # (J, n) log P at every point of the labels, had its own label not been seen; NaN without a label
+    structure: np.ndarray  # (J,) the weight of the experts that see one: all but `rough` and `rate`
 
     def select(self, rows: np.ndarray) -> Maps:
         """Some of the maps, with the experts that count in them."""
@@ -181,7 +182,8 @@ class Maps:
         used = np.flatnonzero(to_host(weights).sum(axis=0) > 0.0)
         # where the rate alone counts, one process stays that adds nothing
         counts = like(used if used.size else np.zeros(1, int), weights)
-        return Maps(self.processes.select(counts), weights[:, counts], self.rate[some], self.left_out[some])
+        processes, structure = self.processes.select(counts), self.structure[rows]
+        return Maps(processes, weights[:, counts], self.rate[some], self.left_out[some], structure)
 
     def p(self, x: Array) -> Array:
         """P of each map at x (m, d), (J, m)."""
@@ -290,7 +292,8 @@ def _conditioned(
     rate = weights[:, 4] * (n_ok + 1.0) / (n_ok + n_failed + 2.0)
     left_out = _left_out(weights, known.reshape(4, J, n), to_host(h))
     processes = Processes(points.X, theta, nu, sites.a[:, 0], (sites.L_inv * sites.root[..., None, :])[:, 0])
-    maps = Maps(processes, like(own, h), like(rate[:, None], h), like(left_out, h))
+    structure = weights[:, [0, 1, 3]].sum(axis=1)
+    maps = Maps(processes, like(own, h), like(rate[:, None], h), like(left_out, h), structure)
     return maps.select(np.arange(J))
 
 

@@ -8,6 +8,8 @@ Readings  together  one map of all failures;
           thing after another never says what else would have failed: `against` learns a little too much from that,
           `apart` nothing at all, which is better as soon as there are successes enough.
 Weights   exp(sum_i log P(label_i | the others)) of each reading.
+Trust     Where many labels of both kinds show no structure, and much of the box is believed to work, failures are at
+          random: spots in which P is a little lower are then noise, and to avoid them would keep a search from its way.
 Shapes    one run: x (1, m, d), log P (1, m).
 """
 
@@ -25,8 +27,10 @@ from surefoot.gp.hyperparameters import FitState
 from surefoot.gp.probability import Probability
 from surefoot.numerics.designs import kronecker
 
+TELLING = 10  # labels of either kind that would show a structure
 ENOUGH_SUCCESSES = 30  # from here on kinds are told from successes only, not from each other
 NEGLIGIBLE = 2e-2  # weight of a reading that is left out
+_LEAST_TRUST = 1e-3
 _CHUNK = 2**21  # numbers in the largest array of an answer
 
 
@@ -37,13 +41,25 @@ class Several:
     maps: Maps
     readings: tuple[slice, ...]  # rows of the maps
     weights: tuple[float, ...]
+    n_rarer: int  # labels of the rarer kind
+
+    @property
+    def trust(self) -> float:
+        """Which part of the least P that is asked for makes sense: 1 but where failures are at random."""
+        seen = (float(self.maps.structure[rows].max()) for rows in self.readings)
+        structure = sum(w * s for w, s in zip(self.weights, seen, strict=True))
+        if self.n_rarer < TELLING or structure > 0.99:
+            return 1.0
+        works = float(np.mean(np.exp(to_host(self.log_p(self._lattice())))))
+        return max(1.0 - (1.0 - structure) * min(1.0, 1.5 * works), _LEAST_TRUST)
+
+    def _lattice(self) -> Array:
+        return like(kronecker(128, self.maps.processes.X.shape[1], np.random.default_rng(0))[None], self.maps.rate)
 
     @property
     def rates(self) -> Array:
         """(1, d) root mean square slope of P along each input, over the cube."""
-        d = self.maps.processes.X.shape[1]
-        lattice = like(kronecker(128, d, np.random.default_rng(0))[None], self.maps.rate)
-        log_p, gradient = self.log_p_and_gradient(lattice)
+        log_p, gradient = self.log_p_and_gradient(self._lattice())
         xp = namespace(log_p)
         slope = xp.exp(log_p)[..., None] * gradient
         return xp.sqrt(xp.mean(slope * slope, axis=1))
@@ -154,15 +170,16 @@ def fit_several(
     """P(success) of one run from host arrays X (n, d), failed and kinds (n,); `state` has a row for each map."""
     h, tags, readings = labels_of(failed, kinds)
     maps, fitted = fit_maps(like(X, reference), like(h, reference), tags, state, n_history)
+    n_rarer = int(min(failed.sum(), (~failed).sum()))
     if len(readings) == 1:
-        return Several(maps, readings, (1.0,)), fitted
+        return Several(maps, readings, (1.0,), n_rarer), fitted
     score = np.asarray(_scores(maps, readings, failed))
     weights = np.exp(score - score.max())
     weights = np.where(weights < NEGLIGIBLE * weights.sum(), 0.0, weights / weights.sum())
     kept = [(rows, float(w)) for rows, w in zip(readings, weights / weights.sum(), strict=True) if w > 0.0]
     used = np.concatenate([np.arange(len(h))[rows] for rows, _ in kept])
     return Several(
-        maps.select(used), _in_turn([rows.stop - rows.start for rows, _ in kept]), tuple(w for _, w in kept)
+        maps.select(used), _in_turn([rows.stop - rows.start for rows, _ in kept]), tuple(w for _, w in kept), n_rarer
     ), fitted
 
 

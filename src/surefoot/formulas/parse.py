@@ -106,7 +106,7 @@ class _Parser:
         self._i = self._depth = 0
         if len(self._tokens) > _MOST_TOKENS:
             raise InvalidInputError(
-                f"expected a {what} of at most {_MOST_TOKENS} tokens; got more; try several short ones"
+                f"expected a {what} of at most {_MOST_TOKENS} names, numbers and marks; got more; try several"
             )
 
     @property

@@ -222,6 +222,7 @@ def runs_of(
         seen=None if history.seen.all() else history.seen[None],
         kinds=history.kinds[None],
         failure_cost=weighed_cost(history),
+        origin=space.origin[None],
     )
 
 

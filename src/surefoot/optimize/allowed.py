@@ -23,7 +23,7 @@ from surefoot.errors import InvalidInputError
 from surefoot.numerics.designs import generator
 from surefoot.numerics.inside import Found, find_inside, spread, walk
 from surefoot.optimize.contradictions import contradiction, linear_rows, point_inside
-from surefoot.optimize.parameters import Value
+from surefoot.optimize.parameters import Categorical, Parameter, Real, Value
 from surefoot.optimize.region import Region, View
 from surefoot.optimize.space import Space
 
@@ -69,7 +69,7 @@ class Allowed:
         if not allowed:
             self._refuse(f"none of all {len(units)} points of the space is allowed")
         columns = [
-            [p.uniform_of(v) for p, v in zip(space.parameters, space.decode(unit), strict=True)] for unit in allowed
+            [_uniform_of(p, v) for p, v in zip(space.parameters, space.decode(unit), strict=True)] for unit in allowed
         ]
         return Found(np.asarray(columns), len(allowed) / len(units), len(units))
 
@@ -82,7 +82,7 @@ class Allowed:
                 self._refuse("no point of the space meets", contradiction(self.region, rows))
             if values is not None:
                 pairs = zip(self._space.parameters, values, strict=True)
-                starts = np.asarray([[p.uniform_of(v) for p, v in pairs]])
+                starts = np.asarray([[_uniform_of(p, v) for p, v in pairs]])
         found = find_inside(self._excess, self.d, _POOL, generator(0, 0, 0), starts)
         if len(found.points) == 0:
             self._refuse(f"no point that meets them was found in {found.n_tries} tries")
@@ -173,6 +173,15 @@ class Allowed:
             if self.region.holds(values):
                 return values
         return self.region.settle(self._space.decode(goal))
+
+
+def _uniform_of(p: Parameter, value: Value) -> float:
+    """A uniform number from which `from_uniform` makes the value."""
+    if isinstance(p, Categorical):
+        return ((p.index(value) or 0) + 0.5) / p.n_values
+    if isinstance(p, Real) or p.log:
+        return p.encode(value)[0]
+    return float((value - p.low + 0.5) / p.n_values)
 
 
 def _between(start: np.ndarray, goal: np.ndarray, share: np.ndarray) -> np.ndarray:

@@ -200,6 +200,7 @@ class Optimizer:
             seen=None if history.seen.all() else history.seen[None],
             kinds=history.kinds[None],
             failure_cost=weighed_cost(history),
+            origin=self.space.origin[None],
             allowed=None if history.allowed.all() else history.allowed[None],
         )
 

@@ -44,6 +44,12 @@ def _check_number(name: str, what: str, value: Any) -> float:
     return float(number)
 
 
+def _origin(low: float, high: float, log: bool) -> float:
+    """Where 0 of the (logarithmic) scale lies if low is at 0 and high at 1; 0 for a range that is no range."""
+    low, high = (math.log(low), math.log(high)) if log else (float(low), float(high))
+    return -low / (high - low) if high > low else 0.0
+
+
 @dataclass(frozen=True)
 class Real:
     """A real parameter in [low, high], on a logarithmic scale if `log`."""
@@ -58,6 +64,11 @@ class Real:
     def n_values(self) -> float:
         """How many values there are."""
         return math.inf if self.low < self.high else 1
+
+    @property
+    def origin(self) -> tuple[float, ...]:
+        """Where its own zero lies, of each column."""
+        return (_origin(self.low, self.high, self.log),)
 
     def check(self, name: str) -> None:
         """Raise if the bounds make no sense."""
@@ -118,10 +129,6 @@ class Real:
         """Columns (n, 1) for uniform numbers (n,)."""
         return u[:, None] if self.low < self.high else np.zeros((len(u), 1))
 
-    def uniform_of(self, value: Value) -> float:
-        """A uniform number that leads to the value."""
-        return self.encode(value)[0]
-
     def neighbours(self, value: Value) -> list[Value]:
         """Values one step away: none, a real parameter has no steps."""
         return []
@@ -158,6 +165,11 @@ class Integer:
     def n_values(self) -> int:
         """How many values there are."""
         return self.high - self.low + 1
+
+    @property
+    def origin(self) -> tuple[float, ...]:
+        """Where its own zero lies, of each column."""
+        return (_origin(self.low, self.high, self.log),)
 
     def check(self, name: str) -> None:
         """Raise if the bounds make no sense."""
@@ -212,10 +224,6 @@ class Integer:
         span = float(self.high) - float(self.low)
         units = (values - float(self.low)) / span if span > 0.0 else np.zeros_like(values)
         return np.asarray(units[:, None])
-
-    def uniform_of(self, value: Value) -> float:
-        """A uniform number that leads to the value."""
-        return self.encode(value)[0] if self.log else (value - self.low + 0.5) / self.n_values
 
     def neighbours(self, value: Value) -> list[Value]:
         """The integers one step up and down."""
@@ -281,6 +289,11 @@ class Categorical:
         """Where the choices stand that can be looked up."""
         return {choice: i for i, choice in enumerate(self.choices) if _is_plain(choice)}
 
+    @property
+    def origin(self) -> tuple[float, ...]:
+        """Where its own zero lies, of each column: choices have none."""
+        return (0.0,) * self.n_columns
+
     def check(self, name: str) -> None:
         """Raise unless there is something to choose, and the choices can be told apart."""
         others = [choice for choice in self.choices if not _is_plain(choice)]
@@ -339,10 +352,6 @@ class Categorical:
         """Columns (n, c) for uniform numbers (n,); every choice is equally likely."""
         k = len(self.choices)
         return np.asarray(self._codes[np.minimum(np.floor(u * k).astype(int), k - 1)])
-
-    def uniform_of(self, value: Value) -> float:
-        """A uniform number that leads to the value."""
-        return ((self.index(value) or 0) + 0.5) / len(self.choices)
 
     def neighbours(self, value: Value) -> list[Value]:
         """All other choices."""

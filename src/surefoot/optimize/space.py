@@ -113,6 +113,11 @@ class Space:
         return np.concatenate([np.full(p.n_columns, p.n_values == math.inf) for p in self.parameters])
 
     @property
+    def origin(self) -> np.ndarray:
+        """Where the parameters' own zeros lie, (D,)."""
+        return np.concatenate([p.origin for p in self.parameters])
+
+    @property
     def is_continuous(self) -> bool:
         """Whether all parameters are real and none is fixed."""
         return all(p.n_values == math.inf for p in self.parameters)

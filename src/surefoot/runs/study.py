@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
 
@@ -78,7 +77,7 @@ def open_study(problem: Problem, storage: RDBStorage, note: Callable[[str], None
 
 def _about(problem: Problem) -> dict[str, Any]:
     """What the study keeps of the problem."""
-    table = json.loads(json.dumps(asdict(problem.evaluator), default=str))
+    table = problem.evaluator.to_json()
     here = str(problem.folder)  # a folder that was moved, or is mounted elsewhere, is no change
     table["command"] = [argument.replace(here, "{here}") for argument in table.get("command") or []]
     # a value may be a secret: only whether it changes is kept
@@ -96,9 +95,9 @@ def changes_of(study: Study, problem: Problem) -> list[str]:
         return [] if was == now["objective"] else [f"it was {was!r}, it is {now['objective']!r}"]
     changes = []
     for key in [key for key in old if key in new and old[key] != new[key]]:  # other versions have other keys
-        if key == "environment":
+        if key in ("environment", "files", "results"):
             names = sorted(k for k in {**old[key], **new[key]} if old[key].get(k) != new[key].get(k))
-            changes.append(f"environment: {', '.join(names)}")
+            changes.append(f"{key}: {', '.join(names)}")
         else:
             changes.append(f"{key} was {_shown(old[key])}, is {_shown(new[key])}")
     return changes
