@@ -199,7 +199,7 @@ def test_a_given_point_that_violates_is_kept_and_is_not_the_best():
     assert result.func_vals.min() == 0.0
     assert result.fun > 0.0
     assert result.history.evaluations[0].violates == ("a + b <= 1",)
-    assert "1 given point violates known constraints" in repr(result)
+    assert "1 evaluation violates known constraints" in repr(result)
 
 
 def test_where_all_successes_violate_the_best_one_says_so():

@@ -54,7 +54,7 @@ def constraint_notes(result: Result) -> list[str]:
             found.append(f"the best point lies at the border of {_listed(dict.fromkeys(near))}")
     n = sum(not allowed for allowed in result.history.allowed)
     if n:
-        found.append(f"{n} given point{'s' * (n > 1)} violate{'s' * (n == 1)} known constraints: kept, never the best")
+        found.append(f"{n} evaluation{'s' * (n > 1)} violate{'s' * (n == 1)} known constraints: kept, never the best")
     return found
 
 

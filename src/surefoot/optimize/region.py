@@ -74,13 +74,16 @@ class Region:
         pairs = zip(self.space.names, values, strict=True)
         return {name: self.view(name, value) for name, value in pairs} | self._constants
 
+    def violated(self, values: Sequence[Value]) -> list[Constraint]:
+        """The constraints that the engine's values do not meet."""
+        point = self.point(values)
+        return [c for c in self.constraints if not c.holds(point)]
+
     def holds(self, values: Sequence[Value]) -> bool:
         """Whether the engine's values are allowed, by Python's arithmetic and by NumPy's."""
-        point = self.point(values)
-        return all(c.holds(point) for c in self.constraints) and bool(self._formulas_hold(point))
-
-    def _formulas_hold(self, point: Mapping[str, Any]) -> bool:
-        one = {name: np.asarray([value]) for name, value in point.items()}
+        if self.violated(values):
+            return False
+        one = {name: np.asarray([value]) for name, value in self.point(values).items()}
         return all((c.margins(one) >= 0.0).all() for c in self.constraints if c.comparison is not None)
 
     def settle(self, values: Sequence[Value]) -> tuple[Value, ...]:

@@ -9,7 +9,8 @@ from typing import Any
 
 from surefoot.engine.suggest import initial_design
 from surefoot.execute.caller import LoadError
-from surefoot.integrations.optuna_space import engine_space, from_engine
+from surefoot.integrations.optuna_space import constrained_space, domain_with, engine_space, from_engine
+from surefoot.optimize.allowed import Allowed
 from surefoot.runs.evaluation import caller_of, not_loaded
 from surefoot.runs.placeholders import fill
 from surefoot.runs.problem import Problem
@@ -23,6 +24,10 @@ def check(problem: Problem, place: str) -> Iterator[str]:
     yield f"study       {problem.name}, {goal}, {problem.n_evals} evaluations, {problem.settings.policy}"
     for name, distribution in problem.parameters.items():
         yield f"parameter   {name}: {distribution}"
+    for constraint in constrained_space(problem.parameters, problem.constraints or None).constraints:
+        yield f"constraint  {constraint}"
+    if problem.constraints:
+        yield f"allowed     about {_domain(problem).share:.2g} of the space"
     x = first_point(problem)
     for spec in [problem.evaluator.python, *(source.python for _, source in problem.evaluator.results)]:
         if spec:
@@ -63,8 +68,17 @@ def check(problem: Problem, place: str) -> Iterator[str]:
 def first_point(problem: Problem) -> dict[str, Any]:
     """The first point of a run that has no starting points."""
     space = engine_space(problem.parameters)
+    if problem.constraints:
+        domain = _domain(problem)
+        found = domain.region.point(domain.decode(initial_design(domain, problem.settings.spec, 0)[0]))
+        return {name: found[name] for name in problem.parameters}
     first = space.decode(initial_design(space, problem.settings.spec, 0)[0])
     return {name: from_engine(d, value) for (name, d), value in zip(problem.parameters.items(), first, strict=True)}
+
+
+def _domain(problem: Problem) -> Allowed:
+    constraints = constrained_space(problem.parameters, problem.constraints).constraints
+    return domain_with(problem.parameters, constraints)
 
 
 def _load(problem: Problem, spec: str) -> None:

@@ -52,7 +52,7 @@ class Counts:
 def open_study(problem: Problem, storage: RDBStorage, note: Callable[[str], None] = lambda text: None) -> Study:
     """The problem's study, made if it is not there; an error if it is one of another problem."""
     settings = dict(problem.to_json()["settings"])
-    sampler = RunSampler(problem.parameters, **settings)
+    sampler = RunSampler(problem.parameters, constraints=problem.constraints or None, **settings)
     study = optuna.create_study(
         storage=storage, study_name=problem.name, direction=problem.direction, sampler=sampler, load_if_exists=True
     )
@@ -93,7 +93,8 @@ def changes_of(study: Study, problem: Problem) -> list[str]:
     if old is None:  # a study of an earlier version
         was = before.get("objective", now["objective"])
         return [] if was == now["objective"] else [f"it was {was!r}, it is {now['objective']!r}"]
-    changes = []
+    was, is_now = (about.get("constraints") or {} for about in (before, now))
+    changes = [] if was == is_now else [f"constraints were {_told(was)}, are {_told(is_now)}"]
     for key in [key for key in old if key in new and old[key] != new[key]]:  # other versions have other keys
         if key in ("environment", "files", "results"):
             names = sorted(k for k in {**old[key], **new[key]} if old[key].get(k) != new[key].get(k))
@@ -101,6 +102,10 @@ def changes_of(study: Study, problem: Problem) -> list[str]:
         else:
             changes.append(f"{key} was {_shown(old[key])}, is {_shown(new[key])}")
     return changes
+
+
+def _told(constraints: dict[str, str]) -> str:
+    return ", ".join(constraints.values()) or "none"
 
 
 def _shown(value: Any) -> str:
