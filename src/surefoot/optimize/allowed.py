@@ -55,6 +55,7 @@ class Allowed:
         self.d, self.n_inputs = self._space.d, self._space.n_inputs
         self.free, self.is_continuous = self._space.free, self._space.is_continuous
         self.encode = self._space.encode
+        self._last: dict[bytes, np.ndarray] = {}  # the last design, by the draws that it was made of
         found = self._listed() if self._space.n_values <= _MOST_LISTED else self._searched()
         self.share = found.share
         self._pool, self._pool_units = found.points, self._units(found.points)
@@ -120,10 +121,12 @@ class Allowed:
     def from_uniform(self, uniforms: np.ndarray) -> np.ndarray:
         """Allowed points (m, D): those of the draws where they are allowed, others in the place of the rest."""
         uniforms = np.array(uniforms)
+        key, even = uniforms.tobytes(), len(uniforms) <= _MOST_SPREAD
+        if key in self._last:  # a design is asked for again with each of its points
+            return self._last[key].copy()
         bad = np.flatnonzero(self._excess(uniforms) > 0.0)
         if len(bad):
-            rng = generator(zlib.crc32(uniforms.tobytes()), 0, len(bad))
-            even = len(uniforms) <= _MOST_SPREAD
+            rng = generator(zlib.crc32(key), 0, len(bad))
             begin = self._pool[rng.integers(len(self._pool), size=(_MORE if even else 1) * len(bad))]
             new = walk(begin, self._excess, 0.0, self._pool, rng, _STEPS)
             if even:
@@ -131,7 +134,10 @@ class Allowed:
                 scale = np.maximum(np.ptp(self._pool, axis=0), _NO_ROOM)
                 new = new[spread(new / scale, len(bad), kept / scale)]
             uniforms[bad] = new
-        return self._units(uniforms)
+        found = self._units(uniforms)
+        if even:
+            self._last = {key: found.copy()}
+        return found
 
     def snap(self, units: np.ndarray) -> np.ndarray:
         """Allowed points near to points (..., D)."""
