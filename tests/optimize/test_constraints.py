@@ -174,7 +174,7 @@ def test_suggestions_are_repeatable():
         (SQUARE, [lambda x: x["c"] <= 1], "KeyError"),
         (SQUARE, [lambda x: "yes"], "True, False or a number"),
     ],
-    ids=lambda value: str(value)[:40] if isinstance(value, list) else "",
+    ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_what_cannot_be_used_is_refused_before_anything_is_evaluated(bounds, constraints, said):
     with pytest.raises(InvalidInputError, match=said):
