@@ -11,6 +11,7 @@ from surefoot.optimize.allowed import domain_of
 from surefoot.optimize.document import Document
 from surefoot.optimize.region import Region
 from surefoot.optimize.space import Space
+from surefoot.reports.optimization import write_report
 
 SQUARE = {"a": (0.0, 1.0), "b": (0.0, 1.0)}
 TUBE = {"d_inner": (0.1, 1.0), "d_outer": (0.1, 1.0)}
@@ -316,3 +317,10 @@ def test_what_is_brought_in_lies_on_the_border():
     x = domain.snap(np.asarray([[0.9, 0.9], [0.2, 0.3]]))
     assert x.sum(axis=1) == pytest.approx([1.0, 0.5], abs=1e-12)
     assert x.sum(axis=1).max() <= 1.0
+
+
+def test_a_report_names_the_constraints(tmp_path):
+    result = minimize(bowl, SQUARE, constraints={"budget": "a + b <= 1"}, n_evals=20)
+    page = write_report(result, tmp_path / "report.html").read_text()
+    assert "Known constraints" in page
+    assert "The best point lies at the border of budget: a + b &lt;= 1." in page

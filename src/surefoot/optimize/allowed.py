@@ -115,8 +115,8 @@ class Allowed:
 
     @cached_property
     def n_values(self) -> float:
-        """Number of points; of a large finite space roughly."""
-        return len(self._pool) if self._space.n_values <= _MOST_LISTED else self._space.n_values * self.share
+        """Number of points; of a large finite space at most so many."""
+        return len(self._pool) if self._space.n_values <= _MOST_LISTED else self._space.n_values
 
     def from_uniform(self, uniforms: np.ndarray) -> np.ndarray:
         """Allowed points (m, D): those of the draws where they are allowed, others in the place of the rest."""

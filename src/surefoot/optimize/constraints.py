@@ -88,6 +88,13 @@ class Constraint:
         return -math.inf if number != number else float(number)
 
 
+def _name_of(function: Any) -> str:
+    try:
+        return str(getattr(function, "__name__", type(function).__name__))
+    except Exception:  # an object that does not like to be looked at
+        return type(function).__name__
+
+
 def _python(value: Any) -> Any:
     """A value as the user's function gets it elsewhere."""
     return value.item() if is_a(value, np.generic) else value
@@ -136,7 +143,7 @@ def _constraint(name: str, given: Any, names: Sequence[str], parameters: Sequenc
         one: Constraint = given
         return one
     if callable(given):
-        return Constraint(str(getattr(given, "__name__", type(given).__name__)), name, function=given)
+        return Constraint(_name_of(given), name, function=given)
     comparison = parse_comparison(given, names)
     if not comparison.names:
         raise InvalidInputError(
