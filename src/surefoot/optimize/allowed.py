@@ -33,6 +33,7 @@ _MOST_SPREAD = 200  # points at once that are spread evenly: a design
 _MORE = 8  # candidates for each of them
 _STEPS = 3  # of a walk from a point of the pool
 _BISECTIONS = 54
+_MOST_NAMED = 10  # constraints in a message
 _NO_ROOM = 1e-12  # of the ranges
 
 
@@ -68,7 +69,7 @@ class Allowed:
         units = np.asarray([space.encode(values) for values in space.all_points()])
         allowed = [unit for unit in units[self.region.allowed(units)] if self.region.holds(space.decode(unit))]
         if not allowed:
-            self._refuse(f"none of all {len(units)} points of the space is allowed")
+            raise self._refused(f"none of all {len(units)} points of the space is allowed")
         columns = [
             [_uniform_of(p, v) for p, v in zip(space.parameters, space.decode(unit), strict=True)] for unit in allowed
         ]
@@ -80,29 +81,32 @@ class Allowed:
         if rows:
             possible, values = point_inside(self.region, rows)
             if not possible:
-                self._refuse("no point of the space meets", contradiction(self.region, rows))
+                numbers = contradiction(self.region, rows)
+                raise self._refused("no point of the space meets all of these within the bounds", numbers)
             if values is not None:
                 pairs = zip(self._space.parameters, values, strict=True)
                 starts = np.asarray([[_uniform_of(p, v) for p, v in pairs]])
         found = find_inside(self._excess, self.d, _POOL, generator(0, 0, 0), starts)
         if len(found.points) == 0:
-            self._refuse(f"no point that meets them was found in {found.n_tries} tries")
+            raise self._refused(f"no point that meets them was found in {found.n_tries} tries")
         units = self._units(found.points)
         sure = np.asarray([self.region.holds(self.region.settle(self._space.decode(unit))) for unit in units])
         if not sure.any():
-            self._refuse(f"no point that meets them to the last bit was found in {found.n_tries} tries")
+            raise self._refused(f"no point that meets them to the last bit was found in {found.n_tries} tries")
         if self.free.any() and (np.ptp(units[sure], axis=0)[self.free] <= _NO_ROOM).all():
-            self._refuse("they leave no room to move: try == for an equality, or fixed parameters,")
+            attempt = "== for an equality, or fixed parameters"
+            raise self._refused("they leave no room to move", attempt=attempt)
         return Found(found.points[sure], found.share, found.n_tries)
 
-    def _refuse(self, why: str, numbers: Sequence[int] | None = None) -> None:
+    def _refused(self, why: str, numbers: Sequence[int] | None = None, attempt: str = "") -> InvalidInputError:
+        """What to raise; numbers: of the constraints that are to be named, None for all."""
         constraints = self.region.constraints
         named = [str(c) for i, c in enumerate(constraints) if numbers is None or i in numbers]
-        told = " and ".join(repr(text) for text in named[:10]) + (f" and {len(named) - 10} more" * (len(named) > 10))
-        raise InvalidInputError(
-            f"expected constraints that leave points to evaluate; got {told}: {why} "
-            f"{'all of these within the bounds' if numbers is not None else ''}".rstrip()
-            + "; try other bounds, or fewer constraints"
+        told = " and ".join(map(repr, named[:_MOST_NAMED]))
+        told += f" and {len(named) - _MOST_NAMED} more" if len(named) > _MOST_NAMED else ""
+        return InvalidInputError(
+            f"expected constraints that leave points to evaluate; got {told}: {why}; "
+            f"try {attempt or 'other bounds, or fewer constraints'}"
         )
 
     def _units(self, uniforms: np.ndarray) -> np.ndarray:
