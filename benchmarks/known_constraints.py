@@ -1,12 +1,14 @@
 """Are suggestions allowed, however small the allowed share is, and what does that cost?
 
     python -m benchmarks.known_constraints [--quick]
+    python -m benchmarks.known_constraints --problems
 
 Cases     d parameters in the unit cube; "linear": their sum is at most c; "curved": their product is; "mixed":
           as linear, with every other parameter an integer of 0 … 999 divided by 999; "equality": their sum is 1. c is
           such that the allowed share of the cube is the one asked for (exact for reals).
 Counted   Suggestions of a design and of the model that violate the constraint, by Python's own arithmetic.
 Times     Medians of one suggestion, in milliseconds, and the same without the constraint. They depend on the machine.
+Problems  Three problems of mechanical design whose optima lie where several constraints meet, solved from three seeds.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ from typing import Any
 
 from scipy.optimize import brentq
 
-from surefoot import Integer, Optimizer
+from surefoot import Integer, Optimizer, minimize
 
 DIMENSIONS = (2, 5, 10, 20)
 SHARES = (0.5, 1e-2, 1e-4, 1e-6)
@@ -120,8 +122,85 @@ def run(case: Case, constrained: bool, n_design: int, n_model: int) -> Run:
     return Run(points, prepared, median(times[:n_design]), median(times[n_design:]))
 
 
+@dataclass(frozen=True)
+class Design:
+    """A problem of mechanical design, and its known optimum."""
+
+    name: str
+    bounds: dict[str, Any]
+    constraints: list[str]
+    cost: Callable[[dict[str, Any]], float]
+    optimum: float
+
+
+def _welded_beam() -> Design:
+    """6000 lb at the end of a beam of 14 in; h, l of the weld, t, b of the beam."""
+    radius = "sqrt((l**2 + (h + t)**2) / 4)"
+    polar = "(2 * sqrt(2) * h * l * (l**2 / 12 + (h + t)**2 / 4))"
+    direct, bending = "(6000 / (sqrt(2) * h * l))", f"(6000 * (14 + l / 2) * {radius} / {polar})"
+    constraints = [
+        f"sqrt({direct}**2 + {direct} * {bending} * l / {radius} + {bending}**2) <= 13600",
+        "6 * 6000 * 14 / (b * t**2) <= 30000",
+        "h <= b",
+        "0.10471 * h**2 + 0.04811 * t * b * (14 + l) <= 5",
+        "4 * 6000 * 14**3 / (30e6 * t**3 * b) <= 0.25",
+        "6000 <= 4.013 * 30e6 * t * b**3 / (6 * 14**2) * (1 - t / (4 * 14) * sqrt(30e6 / 12e6))",
+    ]
+    bounds = {"h": (0.125, 10.0), "l": (0.1, 10.0), "t": (0.1, 10.0), "b": (0.1, 10.0)}
+    return Design(
+        "welded beam",
+        bounds,
+        constraints,
+        lambda x: 1.10471 * x["h"] ** 2 * x["l"] + 0.04811 * x["t"] * x["b"] * (14.0 + x["l"]),
+        1.7248523,
+    )
+
+
+def _spring() -> Design:
+    """Wire w, coil D, n turns."""
+    constraints = [
+        "1 <= D**3 * n / (71785 * w**4)",
+        "(4 * D**2 - w * D) / (12566 * w**3 * (D - w)) + 1 / (5108 * w**2) <= 1",
+        "1 <= 140.45 * w / (D**2 * n)",
+        "w + D <= 1.5",
+    ]
+    bounds = {"w": (0.05, 2.0), "D": (0.25, 1.3), "n": (2.0, 15.0)}
+    return Design("spring", bounds, constraints, lambda x: (x["n"] + 2.0) * x["D"] * x["w"] ** 2, 0.0126652328)
+
+
+def _vessel() -> Design:
+    """Walls of i and j sixteenths of an inch, radius r, length L."""
+    constraints = ["0.0193 * r <= i / 16", "0.00954 * r <= j / 16", "pi * r**2 * L + 4/3 * pi * r**3 >= 1296000"]
+    bounds = {"i": Integer(1, 99), "j": Integer(1, 99), "r": (10.0, 200.0), "L": (10.0, 200.0)}
+
+    def cost(x: dict[str, Any]) -> float:
+        shell, head, r, length = x["i"] / 16.0, x["j"] / 16.0, x["r"], x["L"]
+        welds = 3.1661 * shell**2 * length + 19.84 * shell**2 * r
+        return float(0.6224 * shell * r * length + 1.7781 * head * r**2 + welds)
+
+    return Design("pressure vessel, walls in steps", bounds, constraints, cost, 6059.7143350)
+
+
+def solve_problems(n_evals: int = 60) -> None:
+    """Print how near to the optimum each comes."""
+    print(f"| problem | d | known optimum | found after {n_evals} evaluations, three seeds |")
+    print("|---|---|---|---|")
+    for design in (_welded_beam(), _spring(), _vessel()):
+        found = [
+            minimize(
+                design.cost, design.bounds, constraints=design.constraints, n_evals=n_evals, seed=seed, noise=0
+            ).fun
+            for seed in range(3)
+        ]
+        values = ", ".join(f"{value:.8g}" for value in sorted(found))
+        print(f"| {design.name} | {len(design.bounds)} | {design.optimum:.8g} | {values} |", flush=True)
+
+
 def main() -> None:
     """Run all cases and print the table."""
+    if "--problems" in sys.argv:
+        solve_problems()
+        return
     quick = "--quick" in sys.argv
     n_design, n_model = (10, 5) if quick else (N_DESIGN, N_MODEL)
     plain: dict[tuple[Any, ...], Run] = {}

@@ -33,6 +33,8 @@ _MOST_SPREAD = 200  # points at once that are spread evenly: a design
 _MORE = 8  # candidates for each of them
 _STEPS = 3  # of a walk from a point of the pool
 _BISECTIONS = 54
+_RESTORATIONS = 5  # steps that bring free inputs back after an integer has moved
+_INSIDE, _NEAR = 1e-9, 1e-6  # scaled margins that such steps aim at, and that they keep
 _MOST_NAMED = 10  # constraints in a message
 _NO_ROOM = 1e-12  # of the ranges
 
@@ -163,9 +165,25 @@ class Allowed:
         return np.where((self.region.excess(found) > 0.0)[:, None], goal, found)
 
     def neighbours(self, unit: np.ndarray) -> np.ndarray:
-        """Allowed points (k, D) one step away in an input that is not free."""
+        """Allowed points (k, D) one step away in an input that is not free; free ones move where they must."""
         found = self._space.neighbours(unit)
+        for i in np.flatnonzero(~self.region.allowed(found)) if len(found) and len(self.region.moving) else ():
+            found[i] = self._restored(found[i])
         return found[self.region.allowed(found)] if len(found) else found
+
+    def _restored(self, unit: np.ndarray) -> np.ndarray:
+        """A point (D,) whose free inputs have moved by the least that meets linearized constraints; or nearly so."""
+        moves, moving = self.region.moves, self.region.moving
+        for _ in range(_RESTORATIONS):
+            margins, slopes = self.region.margins(unit)
+            near = ~(margins > _NEAR)  # those that are met must not be left while others are met
+            finite = np.isfinite(margins[near]).all() and np.isfinite(slopes[near]).all()
+            if (margins >= 0.0).all() or not finite:
+                break
+            wanted = np.maximum(_INSIDE - margins[near], 0.0)
+            step = np.linalg.lstsq(slopes[near] @ moves, wanted, rcond=None)[0]
+            unit = unit + moves @ (np.clip(unit[moving] + step, 0.0, 1.0) - unit[moving])
+        return unit
 
     def all_points(self) -> Iterator[tuple[Value, ...]]:
         """All allowed values of a finite space."""
