@@ -1,6 +1,7 @@
 """Known constraints: what is refused, and what is never violated."""
 
 import math
+from random import Random
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from surefoot.optimize.allowed import domain_of
 from surefoot.optimize.document import Document
 from surefoot.optimize.region import Region
 from surefoot.optimize.space import Space
+from surefoot.reports.optimization import write_report
 
 SQUARE = {"a": (0.0, 1.0), "b": (0.0, 1.0)}
 TUBE = {"d_inner": (0.1, 1.0), "d_outer": (0.1, 1.0)}
@@ -168,7 +170,7 @@ def test_suggestions_are_repeatable():
         (SQUARE, ["1 <= 2"], "names none"),
         (SQUARE, [""], "got the end"),
         (SQUARE, 3, "a list of texts and functions"),
-        (SQUARE, [3], "as text"),
+        (SQUARE, [3], "as text or function"),
         (SQUARE, ["a + b"], "a comparison"),
         (MIXED, ["m <= 1"], "try a function"),
         (SQUARE, [lambda x: x["c"] <= 1], "KeyError"),
@@ -184,6 +186,20 @@ def test_what_cannot_be_used_is_refused_before_anything_is_evaluated(bounds, con
 def test_an_unknown_name_is_refused_with_the_one_that_was_meant():
     with pytest.raises(UnknownNameError, match="try d_inner"):
         Optimizer(TUBE, constraints=["d_iner <= d_outer"])
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_random_text_is_refused_or_kept_to(seed):
+    rng = Random(seed)
+    words = ["a", "b", "n", "(", ")", "+", "-", "*", "/", "**", "^", "<=", "<", "==", ">=", "1", "0.5", "1e3"]
+    words += ["sqrt", "(", "max", ",", "pi", "'a'", " ", "0"]
+    for _ in range(40):
+        text = "".join(rng.choice(words) for _ in range(rng.randint(3, 12)))
+        try:
+            optimizer = Optimizer({**SQUARE, "n": Integer(0, 5)}, constraints=text)
+        except InvalidInputError:
+            continue
+        assert optimizer.space.violated(tuple(optimizer.ask().values())) == []
 
 
 def test_no_constraints_are_no_constraints():
@@ -316,3 +332,10 @@ def test_what_is_brought_in_lies_on_the_border():
     x = domain.snap(np.asarray([[0.9, 0.9], [0.2, 0.3]]))
     assert x.sum(axis=1) == pytest.approx([1.0, 0.5], abs=1e-12)
     assert x.sum(axis=1).max() <= 1.0
+
+
+def test_a_report_names_the_constraints(tmp_path):
+    result = minimize(bowl, SQUARE, constraints={"budget": "a + b <= 1"}, n_evals=20)
+    page = write_report(result, tmp_path / "report.html").read_text()
+    assert "Known constraints" in page
+    assert "The best point lies at the border of budget: a + b &lt;= 1." in page

@@ -14,8 +14,8 @@ from surefoot.engine.domain import Region
 from surefoot.numerics.constrained import Region as Limits
 from surefoot.numerics.constrained import maximize_within
 
-_MOST_CLIMBS = 4  # per run, from the best starts
-_MAX_ITER = 30
+_MOST_CLIMBS = 3  # per run, from the best starts
+_CALLS = 20  # of the policy in one climb, and two more per input: near its end SLSQP searches along rounding
 
 
 def climb_inside(target: Target, proposals: Proposals, region: Region) -> Proposals:
@@ -49,16 +49,26 @@ def _climb(target: Target, start: np.ndarray, region: Region, reference: object)
     def unit(z: np.ndarray) -> np.ndarray:
         return np.asarray(start + moves @ (z - start[moving]))
 
+    n_calls = 0
+
     def policy(z: np.ndarray) -> tuple[float, np.ndarray]:
+        nonlocal n_calls
+        n_calls += 1
+        if n_calls > _CALLS + 2 * len(moving):
+            return np.nan, np.zeros(len(moving))  # the search ends with what it has
         value, gradient = target.values_and_gradients(like(unit(z)[None, None], reference))
         return float(to_host(value)[0, 0]), moves.T @ to_host(gradient)[0, 0]
 
-    def margins(z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def curved(z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         c, J = region.margins(unit(z))
-        return c, J @ moves
+        return c[~region.straight], J[~region.straight] @ moves
 
-    limits = Limits(np.zeros(len(moving)), np.ones(len(moving)), smooth=margins)
+    c, J = region.margins(start)
+    A = -J[region.straight] @ moves
+    b = c[region.straight] + A @ start[moving]
+    smooth = None if region.straight.all() else curved
+    limits = Limits(np.zeros(len(moving)), np.ones(len(moving)), A, b, smooth)
     distance = np.sqrt(((to_host(target.surrogate.X)[0] - start) ** 2).sum(axis=1).min())
     step = float(np.clip(0.3 * distance, 1e-7, 0.1))  # the length on which a policy varies, as in the cube
-    found = maximize_within(policy, start[moving][None], limits, np.asarray([step]), _MAX_ITER)
+    found = maximize_within(policy, start[moving][None], limits, np.asarray([step]))
     return (unit(found.x[0]), float(found.value[0])) if np.isfinite(found.value[0]) else None

@@ -49,7 +49,8 @@ def constraint_notes(result: Result) -> list[str]:
     if best.violates:
         found.append(f"the best point violates {_listed(best.violates)}: no success meets all known constraints")
     else:
-        near = [str(c) for c, share in Region(result.space, constraints).distances(best.x) if share <= _ACTIVE]
+        expressions = [c for c in constraints if c.comparison is not None]
+        near = [str(c) for c, share in Region(result.space, expressions).distances(best.x) if share <= _ACTIVE]
         if near:
             found.append(f"the best point lies at the border of {_listed(dict.fromkeys(near))}")
     n = sum(not allowed for allowed in result.history.allowed)

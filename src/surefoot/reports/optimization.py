@@ -17,6 +17,7 @@ from surefoot import __version__
 from surefoot.optimize.drawing import best_so_far, best_values, draw_convergence, draw_gap, draw_slice
 from surefoot.optimize.durations import duration, duration_note
 from surefoot.optimize.history import VALUE
+from surefoot.optimize.notes import constraint_notes
 from surefoot.optimize.parameters import Categorical, Integer, Parameter
 from surefoot.optimize.settings import AUTO
 from surefoot.reports.failures import border_blocks, failure_blocks
@@ -91,6 +92,7 @@ def _outcome(result: Result) -> list[Block]:
         blocks.append(Table("The outputs at the best point", ("output", "value"), outputs, left=(0,)))
     if any("bound" in row[-1] for row in rows):
         blocks.append(Note("The best point lies on a bound: a better one may lie beyond it. Consider wider bounds."))
+    blocks.extend(Note(f"{note[0].upper()}{note[1:]}.") for note in constraint_notes(result))
     blocks.extend(border_blocks(result))
     exact = dict(zip(result.space.names, best, strict=True))
     blocks.append(Text("With all digits, to copy:"))
@@ -218,6 +220,9 @@ def _settings(result: Result) -> list[Block]:
     if not result.success:  # else the table of the best point has them
         space = [(name, _range(p)) for name, p in zip(result.space.names, result.space.parameters, strict=True)]
         blocks.append(Table("Parameters", ("parameter", "range or choices"), space, left=(0, 1)))
+    if result.space.constraints:
+        known = [(c.name, c.text) for c in result.space.constraints]
+        blocks.append(Table("Known constraints", ("name", "constraint"), known, left=(0, 1)))
     values = {f.name: str(getattr(result.settings, f.name)) for f in fields(result.settings)}
     if result.success:  # what the model of all evaluations has in the place of "auto"
         used = {"kernel": result.model.kernel, "warp": result.model.warp}
