@@ -129,6 +129,7 @@ def _slsqp(look: _Look, x0: np.ndarray, step: float, max_iter: int) -> None:
         return -value, -step * gradient, limits / lengths - AIM, J * (step / lengths[:, None])
 
     constraints: Any = {"type": "ineq", "fun": lambda z: finite(z)[2], "jac": lambda z: finite(z)[3]}
+    options: Any = {"maxiter": max_iter, "ftol": ACCURACY}
     with np.errstate(all="ignore"):
         minimize(
             lambda z: finite(z)[0],
@@ -137,5 +138,5 @@ def _slsqp(look: _Look, x0: np.ndarray, step: float, max_iter: int) -> None:
             method="SLSQP",
             bounds=Bounds((look.region.lower - x0) / step, (look.region.upper - x0) / step),
             constraints=constraints if len(limits) else (),
-            options={"maxiter": max_iter, "ftol": ACCURACY},
+            options=options,
         )
