@@ -1,6 +1,7 @@
 """The histories of R runs, as the engine takes them.
 
-Shapes    X (R, n, D) in the unit cube, y (R, n), ok and seen (R, n), pending (R, e, D), all on the host.
+Shapes    X (R, n, D) in the unit cube, y (R, n), ok and seen (R, n), pending (R, e, D), all on the host; k outputs have
+          limits.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ class Batch:
     kinds: np.ndarray | None = None  # (R, n) the kind of each failure's reason, from 0 on; None: all alike
     failure_cost: float | None = None  # what a failure takes, in successes; None: not known
     policies: tuple[str, ...] | None = None  # of each run, equal ones side by side; None: that of the spec
+    outputs: np.ndarray | None = None  # (R, k, n) the outputs that have limits, NaN where not computed; None: none has
+    centre: np.ndarray | None = None  # (R, 1) where differences of y count most; None: at its least value
 
     @property
     def failed(self) -> np.ndarray:
@@ -45,6 +48,8 @@ class Batch:
             None if self.kinds is None else self.kinds[rows],
             self.failure_cost,
             None if self.policies is None else tuple(self.policies[r] for r in numbers),
+            None if self.outputs is None else self.outputs[rows],
+            None if self.centre is None else self.centre[rows],
         )
 
     def taken(self, r: int) -> np.ndarray:

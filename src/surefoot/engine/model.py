@@ -12,7 +12,8 @@ import numpy as np
 from surefoot.acquisition.weight import Weight
 from surefoot.backend import Array, like, namespace, to_host
 from surefoot.engine.batch import HOST, Batch
-from surefoot.engine.contest import Contest, Fitted
+from surefoot.engine.contest import Contest, Fitted, success_rows
+from surefoot.engine.limits import Outputs, centred, fit_outputs
 from surefoot.engine.scaling import Scaling
 from surefoot.engine.spec import ModelSpec
 from surefoot.engine.success import Labels, fit_success
@@ -36,6 +37,7 @@ class Model:
     f_best: Array  # (R, 1), standardized
     jitter_raised: np.ndarray  # (R,)
     warmth: Warmth
+    outputs: Outputs | None = None  # None: no output has limits
 
     def part(self, rows: slice) -> Model:
         """The models of some of the runs; the warmth stays that of all."""
@@ -45,6 +47,7 @@ class Model:
             objective=self.objective.select(rows),
             success=None if self.success is None else self.success.select(rows),
             scaling=self.scaling.part(rows),
+            outputs=None if self.outputs is None else self.outputs.part(rows),
             **{name: getattr(self, name)[rows] for name in arrays},
         )
 
@@ -54,6 +57,8 @@ def fit_model(batch: Batch, spec: ModelSpec, warmth: Warmth, generators: Generat
     failed = batch.failed
     if spec.imputes:
         batch = _impute(batch, failed)
+    if spec.limits:
+        batch = centred(batch, spec.limits)
     R, n, D = batch.X.shape
     p = spec.surrogate.n_hyperparameters(D)
     p_failures = 0 if spec.failures is None else spec.failures.n_hyperparameters(D)
@@ -74,7 +79,8 @@ def fit_model(batch: Batch, spec: ModelSpec, warmth: Warmth, generators: Generat
         success, failure_state = fit_success(labels, spec.failures, state, draws, spec.min_success)
         if spec.by_time and batch.failure_cost is not None:
             success = replace(success, cost=batch.failure_cost)
-    noisy, f_best = _incumbent(objective, found)
+    outputs, ends = fit_outputs(batch, spec, warmth.outputs, generators, reference) if spec.limits else (None, ())
+    noisy, f_best = _incumbent(objective, found, None if outputs is None else _of_data(outputs.feasible, batch.ok))
     return Model(
         objective=objective,
         success=success,
@@ -89,7 +95,9 @@ def fit_model(batch: Batch, spec: ModelSpec, warmth: Warmth, generators: Generat
             tuple(found.scaling.levels.tolist()) if len(spec.warps) > 1 else (),
             tuple(kernel.name for kernel in found.kernels),
             spec.surrogate.name,
+            ends,
         ),
+        outputs=outputs,
     )
 
 
@@ -100,12 +108,24 @@ def _impute(batch: Batch, failed: np.ndarray) -> Batch:
     return replace(batch, y=np.where(known, worst, batch.y), ok=batch.ok | known)
 
 
-def _incumbent(objective: Surrogate, found: Fitted) -> tuple[np.ndarray, Array]:
-    """Whether noise is material, and f_best: min y, or with material noise the least posterior mean there."""
+def _of_data(feasible: np.ndarray, ok: np.ndarray) -> np.ndarray:
+    """What is known of evaluations (R, n), of those that the objective's process is fitted to."""
+    rows = success_rows(ok)
+    return feasible if rows is None else np.take_along_axis(feasible, rows, axis=1)
+
+
+def _incumbent(objective: Surrogate, found: Fitted, feasible: np.ndarray | None) -> tuple[np.ndarray, Array]:
+    """Whether noise is material, and f_best: min y, or with material noise the least posterior mean there.
+
+    feasible: which rows of the data count (None: all); where none does in a run, all of them.
+    """
     y, mask = found.data.y, found.data.mask
     xp = namespace(y)
     noisy = objective.noise > MATERIAL_NOISE  # of standardized y, whose variance is 1
     level = xp.where(noisy[:, None], objective.fitted(y), y)
     if mask is not None:
         level = xp.where(mask > 0.0, level, xp.inf)
+    if feasible is not None:
+        counts = like(feasible | ~feasible.any(axis=1, keepdims=True), y)
+        level = xp.where(counts, level, xp.inf)
     return to_host(noisy), xp.min(level, axis=1, keepdims=True)

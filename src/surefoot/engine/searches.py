@@ -9,15 +9,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
+import numpy as np
+
 from surefoot.acquisition.maximize import Proposals, maximize_by_gradient
 from surefoot.acquisition.paper_search import N_UNIFORM, maximize_as_the_paper
 from surefoot.acquisition.raw import RawTarget
 from surefoot.acquisition.target import Target
 from surefoot.backend import Array, like
 from surefoot.engine import candidates
+from surefoot.engine.along_limits import N_INCUMBENTS, along_limits
 from surefoot.engine.batch import Batch
 from surefoot.engine.domain import Domain
 from surefoot.engine.scaling import Scaling
+from surefoot.gp.within import Within
 from surefoot.numerics.designs import Generators
 
 PAPER_MODEL = {"kernel": "se", "warp": "none", "prior": "none"}  # the objective's process as the paper has it
@@ -32,6 +36,16 @@ class Hunt:
     generators: Generators
     scaling: Scaling
     target: Target
+    limits: Limits | None = None  # of outputs; None: there are none
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Limits on outputs, as a search takes them into account."""
+
+    within: Within
+    merit: np.ndarray  # (R, n) of the evaluations: small is good
+    found: np.ndarray  # (R, 1) whether anything feasible has been evaluated
 
 
 @dataclass(frozen=True)
@@ -53,8 +67,15 @@ def _by_gradient(domain: Domain, hunts: Sequence[Hunt], reference: Array) -> lis
     for hunt in hunts:
         batch = hunt.batch
         lattice = like(candidates.lattice(domain, hunt.generators), reference)
-        clouds = like(candidates.clouds(domain, batch.X, batch.y, batch.ok, hunt.generators), reference)
-        found.append(maximize_by_gradient(hunt.target, lattice, clouds, like(domain.free, reference)))
+        limits, free = hunt.limits, like(domain.free, reference)
+        worth = batch.y if limits is None else limits.merit
+        clouds = like(candidates.clouds(domain, batch.X, worth, batch.ok, hunt.generators), reference)
+        proposals = maximize_by_gradient(hunt.target, lattice, clouds, free)
+        if limits is not None:
+            best = np.argsort(limits.merit, axis=1, kind="stable")[:, :N_INCUMBENTS]
+            incumbents = like(np.take_along_axis(batch.X, best[..., None], axis=1), reference)
+            proposals = along_limits(hunt.target, limits.within, proposals, incumbents, free)
+        found.append(proposals)
     return found
 
 

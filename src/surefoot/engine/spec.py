@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+
+import numpy as np
 
 from surefoot.engine.searches import Search
 from surefoot.failures.registry import FailureModel
@@ -10,6 +13,26 @@ from surefoot.gp.kernels import Kernel
 from surefoot.gp.priors import Prior
 from surefoot.gp.surrogate import Family
 from surefoot.numerics.designs import Design
+
+
+@dataclass(frozen=True)
+class Limit:
+    """Where an output may lie, in the user's units."""
+
+    lower: float  # -inf: no lower limit
+    upper: float
+    margin: float = 0.0  # suggestions aim so far inside
+
+    @property
+    def centre(self) -> float:
+        """Where its differences count most: the limit, or the middle between two."""
+        if math.isinf(self.lower) or math.isinf(self.upper):
+            return self.upper if math.isinf(self.lower) else self.lower
+        return 0.5 * self.lower + 0.5 * self.upper
+
+    def violation(self, values: np.ndarray) -> np.ndarray:
+        """How far values lie outside, 0 inside; NaN where a value is."""
+        return np.maximum(np.maximum(self.lower - values, values - self.upper), 0.0)
 
 
 @dataclass(frozen=True)
@@ -32,6 +55,7 @@ class ModelSpec:
     min_success: float
     by_time: bool  # failures cost what they take; otherwise as much as any evaluation
     min_distance: float
+    limits: tuple[Limit, ...] = ()  # of the outputs in `Batch.outputs`
 
     @property
     def has_known_noise(self) -> bool:

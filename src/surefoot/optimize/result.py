@@ -22,6 +22,7 @@ from surefoot.numerics.warping import LEVELS
 from surefoot.optimize.border import Border, border_of
 from surefoot.optimize.checks import is_a
 from surefoot.optimize.document import Document
+from surefoot.optimize.feasible import best_place, feasible
 from surefoot.optimize.history import History
 from surefoot.optimize.notes import notes
 from surefoot.optimize.outputs import OPTIONAL, columns
@@ -180,8 +181,18 @@ class Result:
     @property
     def outputs(self) -> dict[str, float]:
         """Every output of the best evaluation, by name; none if nothing succeeded."""
-        ok = [e for e in self.history.evaluations if e.ok]
-        return min(ok, key=lambda e: self.sign * e.y).outputs if ok else {}
+        best = best_place(self.history, self.sign, self.settings.outputs)
+        return {} if best is None else self.history.evaluations[best].outputs
+
+    @cached_property
+    def within(self) -> np.ndarray:
+        """Which evaluations succeeded within all limits on outputs, (n,); without limits all that succeeded."""
+        return feasible(self.history, self.settings.outputs)
+
+    @property
+    def feasible(self) -> bool:
+        """Whether the best evaluation is within all limits on outputs; without limits, whether any succeeded."""
+        return bool(self.within.any())
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything to one JSON file: `minimize(f, resume=path)` and `Optimizer.load(path)` go on from there.
@@ -200,8 +211,8 @@ class Result:
         evaluations = self.history.evaluations
         known = [name for name in OPTIONAL if any(math.isfinite(getattr(e, name)) for e in evaluations)]
         parameters, outputs = columns(_COLUMNS, self.space.names, self.history.outputs[1:])
-        for i, e in zip(self.numbers, evaluations, strict=True):
-            if e.ok and not self.sign * best <= self.sign * e.y:  # `not <=` so that the first replaces NaN
+        for i, e, counts in zip(self.numbers, evaluations, self.within.tolist(), strict=True):
+            if counts and not self.sign * best <= self.sign * e.y:  # `not <=` so that the first replaces NaN
                 best = e.y
             rows.append({
                 "number": i,
@@ -228,7 +239,9 @@ class Result:
         y = np.where(ok, self.sign * self.history.y, np.nan)
         units = self.history.units(self.space)
         seen, kinds = self.history.seen[None], self.history.kinds[None]
-        runs = Batch(units[None], y[None], ok[None], np.zeros((1, 0, units.shape[1])), (0,), seen, kinds)
+        outputs = self.history.limited(self.settings.outputs)
+        none = np.zeros((1, 0, units.shape[1]))
+        runs = Batch(units[None], y[None], ok[None], none, (0,), seen, kinds, outputs=outputs)
         rng = generator(self.settings.seed, 0, self.nfev)
         with engine(self.nfev):
             fitted = fit_model(runs, self.settings.spec, self.history.warmth, (rng,))
@@ -240,15 +253,19 @@ class Result:
 
         The least of many noisy values is the luckiest one; the model averages over its neighbours.
         """
-        succeeded = [self.x_iters[i] for i in np.flatnonzero(self.history.ok)]
-        if not succeeded:
+        counted = self.history.ok
+        if not counted.any():
             raise InvalidInputError(
                 f"expected at least one successful evaluation to recommend; got {self.nfev}, all failed; "
                 "try other bounds, and see table() for the reasons"
             )
+        outputs = self.model.fitted.outputs
+        if outputs is not None and outputs.feasible.any():  # probably feasible, where outputs are noisy
+            counted = outputs.feasible[0]
+        succeeded = [self.x_iters[i] for i in np.flatnonzero(counted)]
         mean, sd = self.model.predict(succeeded)
         noisy = bool(self.model.fitted.noisy[0])
-        values = self.func_vals[self.history.ok]
+        values = self.func_vals[counted]
         best = int(np.argmin(self.sign * (mean if noisy else values)))
         return Recommendation(succeeded[best], float(mean[best]), float(sd[best]))
 
@@ -318,7 +335,7 @@ def make_result(
     """
     history = replace(history, direction="minimize" if sign > 0.0 else "maximize")
     y, ok = history.y, history.ok
-    best = int(np.argmin(np.where(ok, sign * y, np.inf))) if ok.any() else None
+    best = best_place(history, sign, settings.outputs)
     return Result(
         x=None if best is None else space.to_user(history.evaluations[best].x),
         fun=math.nan if best is None else float(y[best]),

@@ -39,7 +39,9 @@ class Work:
 
     def task(self, point: Point) -> tuple[Any, ...]:
         """The arguments of `evaluate`, here or on a worker."""
-        return self.fun, self.optimizer.space, point, self.guard, self.optimizer.known_objective
+        optimizer = self.optimizer
+        limited = tuple(optimizer.settings.outputs)
+        return self.fun, optimizer.space, point, self.guard, optimizer.known_objective, limited
 
 
 def one_by_one(work: Work) -> None:

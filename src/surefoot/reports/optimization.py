@@ -152,7 +152,9 @@ def _convergence(result: Result) -> list[Block]:
 
 
 def _best_table(result: Result) -> Table:
-    ok = [(i, e) for i, e in zip(result.numbers, result.history.evaluations, strict=True) if e.ok]
+    counted = result.within if result.feasible else result.history.ok
+    told = zip(result.numbers, result.history.evaluations, counted.tolist(), strict=True)
+    ok = [(i, e) for i, e, counts in told if counts]
     ok.sort(key=lambda pair: result.sign * pair[1].y)
     rows = [(i, number(e.y), *map(_value, e.x)) for i, e in ok[:_N_BEST]]
     left = tuple(k + 2 for k, p in enumerate(result.space.parameters) if isinstance(p, Categorical))
