@@ -3,8 +3,9 @@
 Purpose   An optimum mostly lies on a limit. The product of policy and P(feasible) has its maximum in a gully along it,
           which a quasi-Newton search follows badly. Here the limits are limits: the policy, without P(feasible), is
           maximized where mu +- SPARE sd of every output is inside. SPARE sd shrink to rounding where the
-          processes are sure, so that proposals come as near to a limit as it is known.
-Starts    the best proposals of the product, and the best evaluations.
+          processes are sure: proposals come as near to a limit as it is known.
+Choice    Both kinds of proposals compete by the product. Where nothing feasible is known the product is P(feasible)
+          alone, and so is what SLSQP maximizes.
 Shapes    proposals (R, q, d).
 """
 
@@ -21,8 +22,10 @@ from surefoot.gp.within import Within
 from surefoot.numerics.constrained import Region, maximize_within
 
 SPARE = 2.0
-N_PROPOSALS, N_INCUMBENTS = 3, 2  # starts of each kind
-_MAX_ITER = 40
+POLISH_CALLS = 20  # of the product's own search, which need not end where SLSQP goes on
+N_INCUMBENTS = 1  # evaluations to start from,
+_N_PROPOSALS = 2  # and proposals
+_MAX_ITER, _ACCURACY = 25, 1e-6
 
 
 def along_limits(target: Target, within: Within, proposals: Proposals, incumbents: Array, free: Array) -> Proposals:
@@ -31,7 +34,7 @@ def along_limits(target: Target, within: Within, proposals: Proposals, incumbent
     The last weight of the target is P(within). incumbents (R, e, d): evaluated points to start from.
     """
     xp = namespace(proposals.x)
-    starts = xp.concat([proposals.x[:, :N_PROPOSALS], incumbents], axis=1)
+    starts = xp.concat([proposals.x[:, :_N_PROPOSALS], incumbents], axis=1)
     found = []
     for r in range(starts.shape[0]):
         row = like([r], starts)
@@ -46,8 +49,8 @@ def along_limits(target: Target, within: Within, proposals: Proposals, incumbent
 
 def _of_one_run(target: Target, within: Within, starts: np.ndarray, free: np.ndarray) -> np.ndarray:
     """Where SLSQP comes to from each start (q, d)."""
-    policy = replace(target, weights=target.weights[:-1])
-    reference = target.f_best
+    policy, reference = replace(target, weights=target.weights[:-1]), target.f_best
+    limited = np.isfinite(np.concatenate([to_host(within.lower), to_host(within.upper)])[:, 0])
 
     def function(x: np.ndarray) -> tuple[float, np.ndarray]:
         value, gradient = policy.values_and_gradients(like(x[None, None], reference))
@@ -57,14 +60,11 @@ def _of_one_run(target: Target, within: Within, starts: np.ndarray, free: np.nda
         slack, gradient = within.slack_and_gradient(like(x[None, None], reference), SPARE)
         return to_host(slack)[0, 0][limited], to_host(gradient)[0, 0][limited]
 
-    sides = namespace(reference).concat([within.lower, within.upper])[:, 0]
-    limited = np.isfinite(to_host(sides))
-    X = to_host(target.surrogate.X)[0]
-    nearest = np.sqrt(((starts[:, None] - X) ** 2).sum(axis=2))
-    nearest = np.where(nearest > 0.0, nearest, np.inf).min(axis=1)
-    found = list(starts)
-    for i, (start, near) in enumerate(zip(starts, nearest, strict=True)):
+    X, found = to_host(target.surrogate.X)[0], []
+    for start in starts:
+        gaps = np.sqrt(np.sum((X - start) ** 2, axis=1))
+        nearest = np.min(gaps, where=gaps > 0.0, initial=1.0)  # the length on which a policy varies
         region = Region(np.where(free, 0.0, start), np.where(free, 1.0, start), smooth=smooth)
-        ended = maximize_within(function, start[None], region, np.clip([0.3 * near], 1e-7, 0.1), _MAX_ITER)
-        found[i] = ended.x[0]
+        steps = np.clip([0.3 * nearest], 1e-7, 0.1)
+        found.append(maximize_within(function, start[None], region, steps, _MAX_ITER, _ACCURACY).x[0])
     return np.asarray(found)

@@ -2,6 +2,7 @@
 
 Feasible  An evaluation is feasible if every limited output of it lies within its limits. Where the noise of an output
           is material, its posterior mean counts instead of the value. An output that was not computed is not within.
+Infinite  values count as values beyond all others, by as much as those differ.
 Merit     What evaluations are ranked by: the feasible ones by y, then the others by how far they are outside, as the
           processes see it, so that units do not matter.
 Shapes    outputs (R, k, n); rows of the processes (k R): output 1 of all runs, output 2 of all runs, …
@@ -82,12 +83,12 @@ def fit_outputs(
     R, n, D = batch.X.shape
     p = spec.surrogate.n_hyperparameters(D)
     draws = np.stack([rng.random((len(spec.limits), N_RANDOM_STARTS, p)) for rng in generators])
-    finite = np.isfinite(batch.outputs) & batch.ok[:, None]
-    known = tuple(j for j in range(len(spec.limits)) if bool(finite[:, j].any(axis=1).all()))
+    computed = ~np.isnan(batch.outputs) & batch.ok[:, None]
+    known = tuple(j for j in range(len(spec.limits)) if bool(computed[:, j].any(axis=1).all()))
     if not known:
         feasible = np.zeros((R, n), bool)
         return Outputs(None, None, (), feasible, np.where(batch.ok, batch.y, np.inf)), ()
-    rows = _rows(batch, finite, known, spec.limits)
+    rows = _rows(batch, computed, known, spec.limits)
     last = [warmth[j] if j < len(warmth) else Warmth() for j in known]
     last = [w if w.objective_by == spec.surrogate.name else Warmth() for w in last]
     state = _stacked([on_device(w.objective, (R, p), reference) for w in last])
@@ -95,8 +96,8 @@ def fit_outputs(
     kernels = [by_name[name] for w in last for name in w.kernels if name in by_name]
     levels = tuple(level for w in last for level in w.warp)
     uniforms = like(np.concatenate([draws[:, j] for j in known]), reference)
-    # a known noise is that of the objective
-    contest = Contest(replace(spec, noise=None) if spec.has_known_noise else spec, n, reference)
+    own = replace(spec, noise=None) if spec.has_known_noise else spec  # a known noise is that of the objective
+    contest = Contest(own, n, reference)
     found = contest.objective(rows, state, kernels, levels, uniforms)
     surrogate = spec.surrogate.condition(found.data, found.fit.theta, per_run(found.kernels))
     lower, upper = _thresholds(found.scaling, [spec.limits[j] for j in known], R)
@@ -108,19 +109,24 @@ def fit_outputs(
     return Outputs(within, found.scaling, known, feasible, merit), ends
 
 
-def _rows(batch: Batch, finite: np.ndarray, known: Sequence[int], limits: Sequence[Limit]) -> Batch:
+def _rows(batch: Batch, computed: np.ndarray, known: Sequence[int], limits: Sequence[Limit]) -> Batch:
     """The outputs as if each were the objective of runs of its own."""
     assert batch.outputs is not None
     R, _, D = batch.X.shape
-    ok = np.concatenate([finite[:, j] for j in known])
+    ok = np.concatenate([computed[:, j] for j in known])
     y = np.concatenate([batch.outputs[:, j] for j in known])
+    centre = np.repeat([limits[j].centre for j in known], R)[:, None]
+    finite = ok & np.isfinite(y)
+    low, high = (f(np.where(finite, y, centre), axis=1, keepdims=True) for f in (np.min, np.max))
+    low, high = np.minimum(low, centre), np.maximum(high, centre)
+    y = np.where(ok & ~finite, np.where(y > 0.0, 2.0 * high - low, 2.0 * low - high), y)
     return Batch(
         X=np.concatenate([batch.X] * len(known)),
         y=np.where(ok, y, 0.0),
         ok=ok,
         pending=np.zeros((len(ok), 0, D)),
         run_ids=batch.run_ids * len(known),
-        centre=np.repeat([limits[j].centre for j in known], R)[:, None],
+        centre=centre,
     )
 
 

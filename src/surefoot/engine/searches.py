@@ -17,7 +17,7 @@ from surefoot.acquisition.raw import RawTarget
 from surefoot.acquisition.target import Target
 from surefoot.backend import Array, like
 from surefoot.engine import candidates
-from surefoot.engine.along_limits import N_INCUMBENTS, along_limits
+from surefoot.engine.along_limits import N_INCUMBENTS, POLISH_CALLS, along_limits
 from surefoot.engine.batch import Batch
 from surefoot.engine.domain import Domain
 from surefoot.engine.scaling import Scaling
@@ -70,12 +70,13 @@ def _by_gradient(domain: Domain, hunts: Sequence[Hunt], reference: Array) -> lis
         limits, free = hunt.limits, like(domain.free, reference)
         worth = batch.y if limits is None else limits.merit
         clouds = like(candidates.clouds(domain, batch.X, worth, batch.ok, hunt.generators), reference)
-        proposals = maximize_by_gradient(hunt.target, lattice, clouds, free)
-        if limits is not None:
-            best = np.argsort(limits.merit, axis=1, kind="stable")[:, :N_INCUMBENTS]
-            incumbents = like(np.take_along_axis(batch.X, best[..., None], axis=1), reference)
-            proposals = along_limits(hunt.target, limits.within, proposals, incumbents, free)
-        found.append(proposals)
+        if limits is None:
+            found.append(maximize_by_gradient(hunt.target, lattice, clouds, free))
+            continue
+        proposals = maximize_by_gradient(hunt.target, lattice, clouds, free, POLISH_CALLS)
+        best = np.argsort(limits.merit, axis=1, kind="stable")[:, :N_INCUMBENTS]
+        incumbents = like(np.take_along_axis(batch.X, best[..., None], axis=1), reference)
+        found.append(along_limits(hunt.target, limits.within, proposals, incumbents, free))
     return found
 
 

@@ -32,7 +32,10 @@ class Limit:
 
     def violation(self, values: np.ndarray) -> np.ndarray:
         """How far values lie outside, 0 inside; NaN where a value is."""
-        return np.maximum(np.maximum(self.lower - values, values - self.upper), 0.0)
+        with np.errstate(invalid="ignore"):  # an infinite value within an infinite limit
+            below = np.where(values < self.lower, self.lower - values, 0.0)
+            above = np.where(values > self.upper, values - self.upper, 0.0)
+        return np.where(np.isnan(values), np.nan, below + above)
 
 
 @dataclass(frozen=True)

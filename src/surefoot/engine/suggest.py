@@ -87,7 +87,7 @@ def _alike(batch: Batch, warmth: Warmth, reference: Array) -> list[np.ndarray]:
     n_seen = np.full(R, n) if batch.seen is None else batch.seen.sum(axis=1)
     kinds = np.stack([batch.ok.sum(axis=1), n_seen, _age(warmth.objective, R, n), _age(warmth.failures, R, n)], axis=1)
     if batch.outputs is not None:
-        kinds = np.concatenate([kinds, np.isfinite(batch.outputs).sum(axis=2)], axis=1)
+        kinds = np.concatenate([kinds, (~np.isnan(batch.outputs)).sum(axis=2)], axis=1)
     _, group = np.unique(kinds, axis=0, return_inverse=True)
     return [np.flatnonzero(group.ravel() == g) for g in range(int(group.max()) + 1)]
 

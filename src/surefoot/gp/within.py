@@ -47,8 +47,8 @@ class Within:
         mu, sd, grad_mu, grad_sd = self.surrogate.moments_and_gradients(self._tiled(x))
         a, b = (self.lower - mu) / sd, (self.upper - mu) / sd
         value, by_a, by_b = log_interval(a, b)
-        # an infinite limit has derivative 0, and 0 times infinity is nothing
-        turn = xp.where(by_a == 0.0, 0.0, a * by_a) + xp.where(by_b == 0.0, 0.0, b * by_b)
+        # where the derivative is 0 the limit may be infinite
+        turn = xp.where(by_a == 0.0, 0.0, a) * by_a + xp.where(by_b == 0.0, 0.0, b) * by_b
         gradient = (-(by_a + by_b) / sd)[..., None] * grad_mu + (-turn / sd)[..., None] * grad_sd
         return xp.sum(self._by_output(value), axis=0), xp.sum(self._by_output(gradient), axis=0)
 
