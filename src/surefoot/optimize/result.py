@@ -28,6 +28,7 @@ from surefoot.optimize.notes import notes
 from surefoot.optimize.outputs import OPTIONAL, columns
 from surefoot.optimize.parameters import Value
 from surefoot.optimize.robust import Robust, robust
+from surefoot.optimize.sensitivity import AtLimit, at_limits
 from surefoot.optimize.settings import Settings
 from surefoot.optimize.space import Space
 
@@ -69,6 +70,13 @@ class FittedModel:
         if self.fitted.success is None:
             return np.ones(len(units))
         return np.asarray(to_host(self.fitted.success.probability(units[None]))[0])
+
+    def feasible_probability(self, points: Sequence[Any]) -> np.ndarray:
+        """P(all outputs lie within their limits) at a list of points; 1 without limits, or before any was computed."""
+        units, outputs = self._units(points), self.fitted.outputs
+        if outputs is None or outputs.within is None:
+            return np.ones(len(units))
+        return np.asarray(np.exp(to_host(outputs.within.log_p(units[None]))[0]))
 
     @property
     def learns_failures(self) -> bool:
@@ -166,6 +174,7 @@ class Result:
             "message": self.message,
             "success": str(self.success),
             "fun": str(self.fun),
+            **({"feasible": str(self.feasible)} if self.settings.outputs else {}),
             **({"outputs": shown(self.outputs)} if len(self.outputs) > 1 else {}),
             "x": str(self.x) if isinstance(self.x, np.ndarray) else shown(self.x),
             "nfev": str(self.nfev),
@@ -193,6 +202,15 @@ class Result:
     def feasible(self) -> bool:
         """Whether the best evaluation is within all limits on outputs; without limits, whether any succeeded."""
         return bool(self.within.any())
+
+    @cached_property
+    def limits(self) -> tuple[AtLimit, ...]:
+        """Every output that has a limit, at the best point: its value, whether it is active, what the limit costs.
+
+        Fits the model on first use. `multiplier`: by how much the objective would improve per unit of more room.
+        """
+        with engine(self.nfev):
+            return at_limits(self)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything to one JSON file: `minimize(f, resume=path)` and `Optimizer.load(path)` go on from there.

@@ -109,8 +109,11 @@ def final_table(result: Result, name: str, n_evals: int) -> Table:
         table.add_row(f"best {escape(what)}", f"{result.fun:.10g}")
         for parameter, value in result.x.items():
             table.add_row(f"  {escape(parameter)}", escape(f"{value:.10g}" if isinstance(value, float) else str(value)))
+        limits = result.settings.outputs
+        if not result.feasible:
+            table.add_row("", "not within all limits: none is")
         for name, y in list(result.outputs.items())[1:]:
-            table.add_row(escape(name), f"{y:.10g}")
+            table.add_row(escape(name), f"{y:.10g}" + (escape(f" (limit {limits[name]})") if name in limits else ""))
     else:
         table.add_row("best value", "none: nothing has succeeded")
     table.add_row("failed", f"{result.n_failures} of {result.nfev}")
