@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from statistics import median
 from typing import Any
@@ -29,7 +29,7 @@ from optuna.trial import FrozenTrial, TrialState
 from surefoot.engine.batch import Batch
 from surefoot.engine.warmth import Warmth
 from surefoot.errors import InvalidInputError, encodable
-from surefoot.integrations.optuna_outputs import objective_of, outputs_of
+from surefoot.integrations.optuna_outputs import constraint_limits, objective_of, outputs_of
 from surefoot.integrations.optuna_space import (
     Distributions,
     engine_space,
@@ -198,9 +198,14 @@ def point_of(trial: FrozenTrial, distributions: Distributions, space: Space) -> 
 
 
 def runs_of(
-    trials: Sequence[FrozenTrial], me: int, distributions: Distributions, sign: float, learn_from_all: bool
+    trials: Sequence[FrozenTrial],
+    me: int,
+    distributions: Distributions,
+    sign: float,
+    learn_from_all: bool,
+    limited: Iterable[str] = (),
 ) -> tuple[Space, Batch]:
-    """What the engine needs to suggest a point for trial number `me`."""
+    """What the engine needs to suggest a point for trial number `me`; limited: outputs that have limits."""
     space = engine_space(distributions)
     typical = typical_value(trials)
     pending, told = [], []
@@ -222,6 +227,7 @@ def runs_of(
         seen=None if history.seen.all() else history.seen[None],
         kinds=history.kinds[None],
         failure_cost=weighed_cost(history),
+        outputs=history.limited(limited),
     )
 
 
@@ -267,6 +273,8 @@ def result_of(study: Study, *, settings: Settings | None = None) -> Result:
         )
     if settings is None:
         settings = Settings.of(**{"n_init": default_n_init(len(distributions)), **_table(about.get("settings"))})
+    if not settings.outputs:
+        settings = replace(settings, outputs=constraint_limits(trials))
     space, engine = shown_space(distributions), engine_space(distributions)
     typical = typical_value(trials)
     used = [

@@ -10,6 +10,8 @@ heartbeat_s = 10              # a worker on another machine that is silent for s
 f_L   = {low = 1.33e5, high = 5.33e5, log = true}
 cells = {low = 10, high = 80, kind = "integer", step = 10}
 mesh  = {choices = ["coarse", "fine"]}
+[outputs]                     # limits on outputs by name: "<= x", ">= x", "between x and y", "= x within y"
+stress = "<= 250e6"
 [objective]                   # see runs/evaluator.py
 command = ["./sim", "--stiffness", "{f_L}", "--cells", "{cells}", "--mesh", "{mesh}"]
 """
@@ -137,6 +139,9 @@ def problem_from(table: Mapping[str, Any], folder: Path, default_name: str = "pr
     expect(isinstance(table.get("objective"), dict), "a table [objective]", table.get("objective"), "[objective]")
     settings = {"n_init": default_n_init(len(parameters)), **{k: table[k] for k in _SETTINGS if k in table}}
     for key, value in settings.items():
+        if key == "outputs":
+            expect(isinstance(value, dict), "a table [outputs] of limits by name", value, 'stress = "<= 250e6"')
+            continue
         expect(isinstance(value, (str, int, float)), f"a text or a number for {key}", value, f"leaving {key} out")
     return Problem(
         name=_name(table, default_name),

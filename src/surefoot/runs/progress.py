@@ -54,7 +54,8 @@ class ConsoleReporter:
                 self.note(f"continuing after {counts.finished} evaluations")
             if counts.forgotten:
                 self.note(f"{counts.forgotten} evaluations are forgotten: they do not count and teach nothing")
-        parts = ["no success yet" if counts.best is None else f"best {counts.best:.6g}"]
+        nothing = "nothing within the limits yet" if counts.finished > counts.failed else "no success yet"
+        parts = [nothing if counts.best is None else f"best {counts.best:.6g}"]
         if counts.fallbacks:
             parts.append(f"{counts.fallbacks} at random points: no suggestion could be made")
         if counts.failed:
