@@ -51,6 +51,17 @@ class Score:
         above = None if self.above is None else self.above.select(runs)
         return Score(self.function, tuple(a[runs] for a in self.parameters), above)
 
+    def where(self, counts: Array) -> Score:
+        """The same, but 0 in the runs in which it does not count: (R, 1)."""
+
+        def function(mu: Array, sd: Array, counts: Array, *parameters: Array) -> Partials:
+            xp = namespace(mu)
+            value, by_mu, by_sd = self.function(mu, sd, *parameters)
+            return xp.where(counts, value, 0.0), xp.where(counts, by_mu, 0.0), xp.where(counts, by_sd, 0.0)
+
+        above = None if self.above is None else self.above.where(counts)
+        return Score(function, (counts, *self.parameters), above)
+
 
 @dataclass(frozen=True)
 class Policy:

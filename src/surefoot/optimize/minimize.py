@@ -6,7 +6,7 @@ import contextlib
 import inspect
 import os
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor
 from typing import Any
 
@@ -54,6 +54,7 @@ def minimize(
     history: History | str | os.PathLike[str] | None = None,
     resume: str | os.PathLike[str] | None = None,
     objective: str | None = None,
+    outputs: Mapping[str, str] = NOT_GIVEN,
     maximize: bool = NOT_GIVEN,
     callback: Callback | None = None,
     executor: Executor | None = None,
@@ -89,7 +90,10 @@ def minimize(
     history   of an earlier result, or the path of its file, for these bounds and settings
     resume    the path of a file that `result.save` or `Optimizer.save` wrote: bounds, settings and evaluations are in
               it. 50 evaluations = 25, saved and resumed, and 25 more
-    objective the name of the output to minimize, where fun returns several; default: the only one, or "value"
+    objective the name of the output to minimize, where fun returns several; default: the only one without a limit
+    outputs   limits on outputs that fun returns by name: {"stress": "<= 250e6", "sag": "between -1e-3 and 1e-3",
+              "gain": ">= 3", "flow": "= 5 within 0.01"}. The result is the best point that meets all of them;
+              "<= 250e6 margin 5e6" aims 5e6 inside (docs/constraints.md)
     seed      of all random numbers; default 0
     maximize  look for the largest value instead; results, histories and callbacks have your sign
     callback  called with the result so far after each evaluation; StopIteration stops the run
@@ -121,7 +125,7 @@ def minimize(
     n_workers = None if n_workers is None else as_integer("n_workers", n_workers, 1, 2)
     guard = Guard(timeout, isolate, memory_limit_mb, exception_classes(retry_on), n_retries)
     max_failures = check_max_failures(max_failures)
-    named = {"policy": policy, "kernel": kernel, "noise": noise, "seed": seed}
+    named = {"policy": policy, "kernel": kernel, "noise": noise, "seed": seed, "outputs": outputs}
     settings |= {name: value for name, value in named.items() if value is not NOT_GIVEN}
     settings |= {} if n_init is None else {"n_init": n_init}
     optimizer = begin(Start(bounds, history, resume, objective, maximize, settings, constraints))
@@ -131,6 +135,7 @@ def minimize(
 
     def report(evaluation: Evaluation) -> None:
         bar.update(optimizer.history)
+        optimizer.check_limited()
         if callback is not None:
             callback(optimizer.result("running", queue))
         if not evaluation.ok:
@@ -225,6 +230,7 @@ def _given_points(optimizer: Optimizer, x0: Any, y0: Any, queue: list[Any]) -> l
     known = [*(e.x for e in optimizer.history.evaluations), *queue]
     if y0 is None:
         return [x for x in optimizer.space.points(x0) if x not in known]
-    given = history_of(optimizer.space, x0, y0, optimizer.known_objective).evaluations
+    limited = optimizer.settings.outputs
+    given = history_of(optimizer.space, x0, y0, optimizer.known_objective, limited).evaluations
     optimizer.record(*(e for e in given if e.x not in known))
     return []

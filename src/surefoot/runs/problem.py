@@ -12,6 +12,8 @@ cells = {low = 10, high = 80, kind = "integer", step = 10}
 mesh  = {choices = ["coarse", "fine"]}
 [constraints]                 # known ones on the parameters: no point that violates one is evaluated
 fits  = "cells * f_L <= 2e7"  # see surefoot.formulas
+[outputs]                     # limits on outputs by name: "<= x", ">= x", "between x and y", "= x within y"
+stress = "<= 250e6"
 [objective]                   # see runs/evaluator.py
 command = ["./sim", "--stiffness", "{f_L}", "--cells", "{cells}", "--mesh", "{mesh}"]
 """
@@ -142,6 +144,9 @@ def problem_from(table: Mapping[str, Any], folder: Path, default_name: str = "pr
     expect(isinstance(table.get("objective"), dict), "a table [objective]", table.get("objective"), "[objective]")
     settings = {"n_init": default_n_init(len(parameters)), **{k: table[k] for k in _SETTINGS if k in table}}
     for key, value in settings.items():
+        if key == "outputs":
+            expect(isinstance(value, dict), "a table [outputs] of limits by name", value, 'stress = "<= 250e6"')
+            continue
         expect(isinstance(value, (str, int, float)), f"a text or a number for {key}", value, f"leaving {key} out")
     return Problem(
         name=_name(table, default_name),

@@ -29,8 +29,9 @@ from surefoot.errors import (
     encodable,
 )
 from surefoot.integrations.optuna_history import OUTPUT, REASON, TRANSIENT, is_void, result_of
-from surefoot.integrations.optuna_outputs import objective_of, output_attributes
+from surefoot.integrations.optuna_outputs import constraint_attributes, objective_of, output_attributes, outputs_of
 from surefoot.optimize.hopeless import stop_if_hopeless
+from surefoot.optimize.limits import check_returned
 from surefoot.optimize.outputs import under_one_name
 from surefoot.optimize.result import Result
 from surefoot.runs import evaluation, rescue
@@ -267,7 +268,13 @@ class Worker:
         attributes: dict[str, Any] = {OUTPUT: {"duration_s": e.duration_s, **output}, **output_attributes(e)}
         if not e.ok:
             attributes[REASON if e.status == "failed" else TRANSIENT] = as_reason(e.reason)
+        elif limits := self._problem.settings.outputs:
+            attributes |= constraint_attributes(e.outputs, limits)
         self._store(Unsaved(shown_url(self._url), claimed.number, claimed.point, e.y if e.ok else None, attributes))
+        if e.ok and not e.outputs.keys() >= self._problem.settings.outputs.keys():
+            succeeded = [t for t in self._persist(self._claims.trials) if t.state == TrialState.COMPLETE]
+            known = [name for t in succeeded for name in outputs_of(t)["further"]]
+            check_returned(self._problem.settings.outputs, dict.fromkeys([*e.outputs, *known]))
         return e.ok
 
     def _store(self, result: Unsaved) -> None:
