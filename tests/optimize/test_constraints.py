@@ -339,3 +339,14 @@ def test_a_report_names_the_constraints(tmp_path):
     page = write_report(result, tmp_path / "report.html").read_text()
     assert "Known constraints" in page
     assert "The best point lies at the border of budget: a + b &lt;= 1." in page
+
+
+def test_after_a_step_of_an_integer_the_real_parameters_return_into_the_region():
+    bounds = {"i": Integer(1, 99), "r": (10.0, 200.0), "L": (10.0, 200.0)}
+    space = Space.of(bounds, ["0.0193 * r <= i / 16", "r**2 * L + 4/3 * r**3 >= 412530"])
+    domain = domain_of(space)
+    at_both_borders = space.encode((15, 48.575129, 110.0676844))
+    found = [domain.decode(unit) for unit in domain.neighbours(at_both_borders)]
+    assert [values[0] for values in found] == [14, 16]
+    assert found[0][1] == pytest.approx(14 / 16 / 0.0193, rel=1e-6)
+    assert not any(space.violated(values) for values in found)
