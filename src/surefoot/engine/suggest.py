@@ -15,7 +15,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from surefoot.acquisition.registry import Policy, Step, policy_at
+from surefoot.acquisition.registry import Policy, policy_at
+from surefoot.acquisition.step import Step
 from surefoot.acquisition.target import Target
 from surefoot.backend import Array, engine, like, namespace, on_cuda
 from surefoot.engine import candidates
