@@ -15,7 +15,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from surefoot.acquisition.registry import Policy, Step, policy_at
+from surefoot.acquisition.registry import Policy, policy_at
+from surefoot.acquisition.step import Step
 from surefoot.acquisition.target import Target
 from surefoot.acquisition.weight import Weight
 from surefoot.backend import Array, engine, like, namespace, on_cuda
