@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 import os
+import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor
@@ -33,6 +34,7 @@ from surefoot.optimize.progress import Progress
 from surefoot.optimize.result import Result
 from surefoot.optimize.settings import Settings
 from surefoot.optimize.start import Start, begin
+from surefoot.optimize.stopping import Enough, stop_of
 from surefoot.optimize.work import Work, one_by_one
 
 Callback = Callable[[Result], Any]
@@ -65,6 +67,7 @@ def minimize(
     retry_on: type[BaseException] | tuple[type[BaseException], ...] = (),
     n_retries: int = 2,
     max_failures: int | float | None = 50,
+    stop: Mapping[str, Any] | None = None,
     progress: bool = False,
     **settings: Any,
 ) -> Result:
@@ -104,6 +107,8 @@ def minimize(
     retry_on  exceptions that are transient (say, OSError): tried again n_retries times, and never learned from
     max_failures  TooManyFailuresError after so many failures in a row; a float: when that share of all evaluations has
               failed, judged after the initial design and from the 21st on; None: never
+    stop      what ends the run early: {"target": 1.0, "stagnation": 40, "failures": 20, "hours": 8}, any of them:
+              a value as good as the target, so many evaluations without a better one, failures in all, hours
     progress  show a progress bar
     settings  search="gradient", or the paper's: "paper", "paper-absolute" or "paper-bayesopt",
               failures="experts", "label-regression", "laplace", "ep", "impute" or "ignore",
@@ -124,14 +129,14 @@ def minimize(
     _check_callables(fun, callback, executor)
     n_workers = None if n_workers is None else as_integer("n_workers", n_workers, 1, 2)
     guard = Guard(timeout, isolate, memory_limit_mb, exception_classes(retry_on), n_retries)
-    max_failures = check_max_failures(max_failures)
+    max_failures, enough = check_max_failures(max_failures), stop_of(stop)
     named = {"policy": policy, "kernel": kernel, "noise": noise, "seed": seed, "outputs": outputs}
     settings |= {name: value for name, value in named.items() if value is not NOT_GIVEN}
     settings |= {} if n_init is None else {"n_init": n_init}
     optimizer = begin(Start(bounds, history, resume, objective, maximize, settings, constraints))
     queue = optimizer.take_pending()
     queue += _given_points(optimizer, x0, y0, queue)
-    n_given = len(optimizer.history)
+    n_given, began = len(optimizer.history), time.monotonic()
 
     def report(evaluation: Evaluation) -> None:
         bar.update(optimizer.history)
@@ -140,6 +145,8 @@ def minimize(
             callback(optimizer.result("running", queue))
         if not evaluation.ok:
             stop_if_hopeless(optimizer.result("too many failures", queue), max_failures)
+        if enough and (why := enough.reason(optimizer.result("running", queue), time.monotonic() - began)):
+            raise Enough(why)
 
     bar = Progress(n_evals, shown=as_truth("progress", progress))
     with isolated(fun, guard) as fun, _carrying_the_result(optimizer), bar:
@@ -150,6 +157,8 @@ def minimize(
             else:
                 in_parallel(work, executor, n_workers)
             message = _finished(optimizer, n_evals, n_given)
+        except Enough as reached:
+            message = f"stopped: {reached}"
         except StopIteration:
             message = "stopped by the callback"
         except SpaceExhaustedError:
