@@ -60,7 +60,7 @@ def asked(optimizer, n, f=bowl):
         (MIXED, [lambda x: x["m"] == "u" or x["n"] > 45], lambda x: x["m"] == "u" or x["n"] > 45),
         (MIXED, ["k * n <= 3"], lambda x: x["k"] * x["n"] <= 3),
     ],
-    ids=lambda value: str(value)[:40] if isinstance(value, list) else "",
+    ids=lambda value: str(value)[:40] if isinstance(value, list) and all(isinstance(v, str) for v in value) else "",
 )
 def test_no_suggestion_violates_a_constraint_as_it_is_written(bounds, constraints, holds):
     optimizer = Optimizer(bounds, constraints=constraints, n_init=8, seed=1)

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from surefoot.acquisition.registry import PAPER_POLICIES, Step, policy_at
+from surefoot.acquisition.registry import PAPER_POLICIES, policy_at
+from surefoot.acquisition.step import Step
 from surefoot.backend import to_host
 from surefoot.engine.batch import HOST
 from surefoot.engine.model import fit_model
