@@ -23,7 +23,7 @@ from surefoot.backend import Array, largest_temporary, namespace
 _TINY = 1e-300
 N_DRAWS = 512
 N_ROUGH = 64  # of them, for screening
-SOFTNESS = 0.02  # of the standard deviation of the minimum
+SOFTNESS = 0.005  # of the distance between the quartiles of the minimum
 NODES = tuple(
     -3.0 + 0.75 * k for k in range(9)
 )  # of y: up to 3 sd, where the rare news is; equally spaced, weights phi
@@ -35,12 +35,20 @@ def prepare_es(step: Step) -> JointScore:
     drawn = draws(joint, step, N_DRAWS)
     xp = namespace(drawn.values)
     least = xp.min(drawn.values, axis=2, keepdims=True)
-    tau = SOFTNESS * xp.std(least, axis=(1, 2)) + 1e-300  # (R,)
+    tau = SOFTNESS * _spread(least[..., 0]) + 1e-300  # (R,)
     scaled = xp.matrix_transpose(least - drawn.values) / tau[:, None, None]  # -f/tau but for what a draw has in common
     zeta = xp.matrix_transpose(drawn.zeta)
-    noise = step.surrogate.noise
-    rough = JointScore(es, joint, (scaled[..., :N_ROUGH], zeta[..., :N_ROUGH], drawn.L_inv, tau, noise))
-    return JointScore(es, joint, (scaled, zeta, drawn.L_inv, tau, noise), rough)
+    rest = (drawn.L_inv, tau, step.surrogate.noise)
+    rough = JointScore(es, joint, (scaled[..., :N_ROUGH], zeta[..., :N_ROUGH], *rest))
+    return JointScore(es, joint, (scaled, zeta, *rest), rough)
+
+
+def _spread(least: Array) -> Array:
+    """(R,) between the quartiles of the minima (R, S): that of the likeliest place, whatever rare and deep ones do."""
+    xp = namespace(least)
+    ordered = xp.sort(least, axis=1)
+    quarter = least.shape[1] // 4
+    return ordered[:, 3 * quarter] - ordered[:, quarter]
 
 
 def es(mu: Array, sd: Array, q: Array, parameters: tuple[Array, ...], partials: bool) -> JointPartials:

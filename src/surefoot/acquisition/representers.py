@@ -1,10 +1,10 @@
 """Points that stand for all places where the minimum may be, and functions drawn there: what ES and PES start from.
 
-Representers  Minimizers of functions drawn from the posterior, over a lattice, its faces, the observations and clouds
-              round the best of them. Half of them are those hit most often; the others are hit at all, so that rare
-              places have theirs; where that is not enough, those follow that could be lowest.
-Draws         f(Z) = mean + L zeta with zeta standard normal, in pairs (zeta, -zeta); V + jitter = L L'. The arg-min of
-              a draw is the representer where it is least.
+Representers  Minimizers of functions drawn from the posterior, over a lattice, its faces, the best observations and
+              clouds round the least mean. Half of them are those hit most often; the others are hit at all, so that
+              rare places have theirs; where that is not enough, those follow that could be lowest.
+Draws         f = mean + L zeta with zeta standard normal, in pairs (zeta, -zeta); V + jitter = L L'. Exact ones:
+              functions made of random features (gp/paths.py) are too alike where little is left to learn.
 Shapes        Z (R, M, d), zeta (R, S, M), functions (R, S, M).
 """
 
@@ -21,9 +21,10 @@ from surefoot.gp.joint import Joint
 from surefoot.numerics.designs import draw, kronecker_with_faces
 
 N_REPRESENTERS = 64
-_N_LATTICE = 1000
+_N_LATTICE = 500
+_N_BEST = 100  # observations among the candidates, at most
 _N_PATHS = 512
-_CLOUD_SCALES = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5)  # of the clouds round the best observation
+_CLOUD_SCALES = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5)
 _PER_SCALE = 16
 _JITTER = 1e-12  # of the largest variance; raised tenfold until V is positive definite
 
@@ -40,13 +41,15 @@ def _candidates(step: Step) -> Array:
     """Points among which minimizers are looked for, (R, m, d)."""
     X = step.surrogate.X
     xp = namespace(X)
+    rows = like(range(X.shape[0]), X)[:, None]
     d = X.shape[-1]
     lattice = draw(step.generators, lambda rng: kronecker_with_faces(_N_LATTICE, d, rng), X)
-    mu, _ = step.surrogate.moments(X)
-    best = X[like(range(X.shape[0]), X), xp.argmin(mu, axis=1)][:, None, :]  # (R, 1, d)
+    best = xp.argsort(step.surrogate.moments(X)[0], axis=1, stable=True)[:, :_N_BEST]
+    x = xp.concat([lattice, X[rows, best]], axis=1)
+    centre = x[rows, xp.argmin(step.surrogate.moments(x)[0], axis=1)[:, None]]  # (R, 1, d)
     normals = draw(step.generators, lambda rng: rng.standard_normal((len(_CLOUD_SCALES) * _PER_SCALE, d)), X)
     scales = like([[scale] for scale in _CLOUD_SCALES for _ in range(_PER_SCALE)], X)
-    return xp.concat([lattice, X, clip(best + scales * normals, 0.0, 1.0)], axis=1)
+    return xp.concat([x, clip(centre + scales * normals, 0.0, 1.0)], axis=1)
 
 
 def representers(step: Step) -> Joint:
@@ -59,7 +62,7 @@ def representers(step: Step) -> Joint:
         )
     x = _candidates(step)
     xp = namespace(x)
-    star = xp.argmin(surrogate.sample_paths(x, step.generators, _N_PATHS), axis=1)  # (R, paths)
+    star = xp.argmin(draws(surrogate.joint(x), step, _N_PATHS).values, axis=2)  # (R, paths)
     hits = xp.sum(xp.astype(star[:, None, :] == like(range(x.shape[1]), x)[None, :, None], x.dtype), axis=2)
     mu, sd = surrogate.moments(x)
     low = 2.0 * sd - mu
@@ -74,11 +77,16 @@ def representers(step: Step) -> Joint:
 
 @dataclass(frozen=True)
 class Draws:
-    """Functions drawn at the representers."""
+    """Functions drawn at M points."""
 
     zeta: Array  # (R, S, M)
     values: Array  # (R, S, M)
-    L_inv: Array  # (R, M, M)
+    L: Array  # (R, M, M)
+
+    @property
+    def L_inv(self) -> Array:  # noqa: N802  (its name everywhere)
+        """(R, M, M) L^-1."""
+        return backend.triangular_inverse(self.L)
 
 
 def draws(joint: Joint, step: Step, n_draws: int) -> Draws:
@@ -87,13 +95,12 @@ def draws(joint: Joint, step: Step, n_draws: int) -> Draws:
     V = joint.covariance
     R, M = joint.mean.shape
     eye = xp.eye(M, dtype=V.dtype, device=V.device)
-    jitter = _JITTER * xp.max(xp.linalg.diagonal(V), axis=1)
+    jitter = _JITTER * xp.max(xp.linalg.diagonal(V), axis=1) + 1e-300
     for _ in range(10):
-        L, ok = backend.cholesky(V + (jitter[:, None, None] + 1e-300) * eye)
+        L, ok = backend.cholesky(V + jitter[:, None, None] * eye)
         if bool(xp.all(ok)):
             break
         jitter = xp.where(ok, jitter, 10.0 * jitter)
     half = draw(step.generators, lambda rng: rng.standard_normal((n_draws // 2, M)), V)
     zeta = xp.reshape(xp.stack([half, -half], axis=2), (R, 2 * (n_draws // 2), M))
-    values = joint.mean[:, None, :] + zeta @ xp.matrix_transpose(L)
-    return Draws(zeta, values, backend.triangular_inverse(L))
+    return Draws(zeta, joint.mean[:, None, :] + zeta @ xp.matrix_transpose(L), L)
