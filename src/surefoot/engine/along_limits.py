@@ -70,7 +70,8 @@ def _of_one_run(target: Target, within: Within, starts: np.ndarray, free: np.nda
             return to_host(slack)[0, 0][limited], to_host(gradient)[0, 0][limited]
 
         region = Region(np.where(free, 0.0, start), np.where(free, 1.0, start), smooth=smooth)
-        return maximize_within(function, start[None], region, np.asarray([step]), _MAX_ITER, accuracy).x[0]
+        ended = maximize_within(function, start[None], region, np.asarray([step]), _MAX_ITER, accuracy)
+        return np.asarray(ended.x[0])
 
     X, found = to_host(target.surrogate.X)[0], []
     for start in starts[:_N_PROPOSALS]:
