@@ -226,7 +226,7 @@ def _settings(result: Result) -> list[Block]:
     if not result.success:  # else the table of the best point has them
         space = [(name, _range(p)) for name, p in zip(result.space.names, result.space.parameters, strict=True)]
         blocks.append(Table("Parameters", ("parameter", "range or choices"), space, left=(0, 1)))
-    values = {f.name: str(getattr(result.settings, f.name)) for f in fields(result.settings)}
+    values = {f.name: str(getattr(result.settings, f.name)) for f in fields(result.settings) if f.name != "outputs"}
     if result.success:  # what the model of all evaluations has in the place of "auto"
         used = {"kernel": result.model.kernel, "warp": result.model.warp}
         values |= {name: f"{values[name]}: {what}" for name, what in used.items() if values[name] == AUTO}
