@@ -231,7 +231,7 @@ def _settings(result: Result) -> list[Block]:
     if result.space.constraints:
         known = [(c.name, c.text) for c in result.space.constraints]
         blocks.append(Table("Known constraints", ("name", "constraint"), known, left=(0, 1)))
-    values = {f.name: str(getattr(result.settings, f.name)) for f in fields(result.settings)}
+    values = {f.name: str(getattr(result.settings, f.name)) for f in fields(result.settings) if f.name != "outputs"}
     if result.success:  # what the model of all evaluations has in the place of "auto"
         used = {"kernel": result.model.kernel, "warp": result.model.warp}
         values |= {name: f"{values[name]}: {what}" for name, what in used.items() if values[name] == AUTO}
