@@ -1,0 +1,131 @@
+"""Tables of the benchmark on simulators, in Markdown: all numbers come from the stored runs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.simulators.problems import problem_of
+from benchmarks.simulators.runs import Records, SimulatorRuns, bests, complete, gathered
+from examples.simulators.emulated import NAMES, read_table
+from surefoot.optimize.reasons import grouped
+from surefoot.paper.markdown import markdown
+from surefoot.paper.studies.failures.limits_tables import regret_table
+from surefoot.paper.studies.failures.runs import upper_median
+from surefoot.paper.studies.failures.verdicts import DEFAULT, budgets_of, listed, ordered, verdict_table, verdicts
+
+Cell = Callable[[SimulatorRuns], str]
+
+
+def write(records: Records, out: Path) -> str:
+    """table.md of the runs; returns its text."""
+    text = "\n\n".join(part.rstrip("\n") for part in _parts(records)) + "\n"
+    (out / "table.md").write_text(text)
+    return text
+
+
+def in_order(runs: Sequence[SimulatorRuns]) -> list[str]:
+    """The problems that there are, as the examples list them."""
+    return [name for name in NAMES if any(r.problem == name for r in runs)]
+
+
+def _parts(records: Records) -> list[str]:
+    found = gathered(records)
+    names = in_order(found)
+    runs = sorted(found, key=lambda r: names.index(r.problem))
+    tests = verdicts(runs, paired=False)
+    emulated = any(case.emulated for case in records)
+    parts = [
+        f"Made by `python -m benchmarks.simulators{' --emulated' if emulated else ''}`"
+        f" on {'emulators' if emulated else 'the simulators themselves'}; all strategies from the same designs.",
+        _problems(records, runs),
+        "The default against each other strategy: problems on which it is significantly better / worse"
+        " (Mann and Whitney's test over seeds, Holm over all tests, 5 %; fewer than five seeds are not tested).",
+        verdict_table(runs, tests),
+    ]
+    significant = listed(tests)
+    parts += ["Every significant difference.", significant] if significant else []
+    for n in budgets_of(runs):
+        parts += [
+            f"n = {n}: median log10 of (best − best known) / |best known| / median failed evaluations after the"
+            " design. Against this strategy the default has significantly + less, − more regret,"
+            " † fewer, ‡ more failures.",
+            regret_table(runs, tests, n),
+        ]
+    parts += [
+        "Median best value in the problem's units, and its quartiles over seeds.", _crossed(runs, _best),
+        "Evaluations that failed, of all seeds together: in the design → after it.", _crossed(runs, _shares),
+        "Median evaluations until the first success.", _crossed(runs, _first),
+        "Processor time of the optimizer alone, milliseconds an evaluation.", _crossed(runs, _cpu),
+        "Seeds.", _crossed(runs, lambda r: str(len(r.values))),
+        "Why evaluations of the default failed, of all seeds together.", _reasons(runs),
+    ]  # fmt: skip
+    cut = [case for case, record in records.items() if not complete(record)]
+    if cut:
+        rows = [["problem", "strategy", "seed", "evaluations", "error"]]
+        rows += [[c.problem, c.strategy, str(c.seed), str(len(records[c]["values"])), records[c]["error"]] for c in cut]
+        parts += ["Runs that an error of the optimizer ended; they are left out.", markdown(rows)]
+    libraries = sorted({r.library for r in runs if r.library})
+    return [*parts, f"Versions: {', '.join(libraries)}."]
+
+
+def _problems(records: Records, runs: Sequence[SimulatorRuns]) -> str:
+    known = bests(records)
+    rows = [["problem", "inputs", "design", "random points that fail", "an evaluation takes", "best known", "found by"]]
+    for name in in_order(runs):
+        table, mine = read_table(name), [r for r in runs if r.problem == name]
+        told = [record for r in mine for record in r.records]
+        seconds = sum(r["evaluations_s"] for r in told) / sum(len(r["values"]) for r in told)
+        rows.append(
+            [name, str(len(problem_of(name).parameters)), str(mine[0].n_init), f"{100 * (~table.ok).mean():.0f} %",
+             f"{1000 * seconds:.0f} ms", f"{known[name].value:.5g}", known[name].found_by]
+        )  # fmt: skip
+    return markdown(rows)
+
+
+def _crossed(runs: Sequence[SimulatorRuns], cell: Cell) -> str:
+    """Problems by strategies."""
+    by_key, strategies = {(r.problem, r.strategy): r for r in runs}, ordered(runs)
+    rows = [["problem", *strategies]]
+    for name in in_order(runs):
+        rows.append([name, *(cell(by_key[name, s]) if (name, s) in by_key else "" for s in strategies)])
+    return markdown(rows)
+
+
+def _best(r: SimulatorRuns) -> str:
+    low, middle, high = np.quantile([np.fmin.reduce(y) for y in r.values.values()], [0.25, 0.5, 0.75], method="higher")
+    return f"{middle:.4g} ({low:.4g} to {high:.4g})"
+
+
+def _shares(r: SimulatorRuns) -> str:
+    seeds = list(r.values)
+    in_design = r.failed_in_design(seeds).sum() / (r.n_init * len(seeds))
+    after = sum(np.isnan(y[r.n_init :]).sum() for y in r.values.values())
+    n_after = sum(max(len(y) - r.n_init, 0) for y in r.values.values())
+    return f"{100 * in_design:.0f} → {100 * after / n_after:.0f} %" if n_after else f"{100 * in_design:.0f} %"
+
+
+def _first(r: SimulatorRuns) -> str:
+    first = upper_median(r.first_success(list(r.values)))
+    return f"{first:.0f}" if math.isfinite(first) else "none"
+
+
+def _cpu(r: SimulatorRuns) -> str:
+    return f"{1000 * r.cpu_per_evaluation:.2g}"
+
+
+def _reasons(runs: Sequence[SimulatorRuns]) -> str:
+    rows = [["problem", "in the design", "after it", "reason"]]
+    for r in (r for r in runs if r.strategy == DEFAULT):
+        told = [
+            (i < r.n_init, record["reasons"][kind])
+            for record in r.records for i, kind in enumerate(record["kinds"]) if kind >= 0
+        ]  # fmt: skip
+        for group in grouped(reason for _, reason in told):
+            early = sum(told[i][0] for i in group.members)
+            text = group.label.replace("|", "\\|")
+            rows.append([r.problem, str(early), str(group.count - early), text])
+    return markdown(rows)
