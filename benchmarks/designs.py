@@ -4,6 +4,8 @@
     python -m benchmarks.designs --out results/designs --device cuda --workers 8
     python -m benchmarks.designs --out results/designs --report        # the tables of what is there
 
+    python -m benchmarks.designs --out results/designs/noise --noise 0.1
+
 A variant is a rule for n_init in d (10d,30 is at most 30; 2d+2 is what it says) and a kind of design. All functions of
 equal d run in one batch, so that a GPU is not idle. Interrupted or killed, the same command goes on where it was.
 """
@@ -82,6 +84,7 @@ class Case:
     seeds: int
     n: int
     device: str
+    noise: float = 0.0  # its standard deviation, in those of the function over the box
 
     @property
     def path(self) -> str:
@@ -95,14 +98,23 @@ def run(case: Case, folder: Path) -> None:
     group = [f for f in functions() if len(f.low) == case.d]
     n_init, kind = parse(case.variant, case.d)
 
+    cube = np.random.default_rng(0).random((2000, case.d))
+    scale = np.repeat([case.noise * np.std(f(cube)) for f in group], case.seeds)
+    rng = np.random.default_rng(1)
+    truth: list[np.ndarray] = []
+
     def evaluate(units: np.ndarray) -> tuple[np.ndarray, ...]:
         values = np.concatenate([f(part) for f, part in zip(group, np.split(units, len(group)), strict=True)])
-        return values, np.isfinite(values)
+        truth.append(values)
+        return values + scale * rng.standard_normal(len(values)), np.isfinite(values)
 
     spec = Settings(n_init=n_init, design=kind).spec
     space = Space.of([(0.0, 1.0)] * case.d)
     trace = run_in_lockstep(space, evaluate, spec, len(group) * case.seeds, case.n, reference_on(case.device))
-    best = np.fmin.accumulate(np.where(trace.ok, trace.y, np.inf), axis=1)
+    true = np.stack(truth, axis=1)
+    seen = np.fmin.accumulate(trace.y, axis=1)
+    first = np.argmax(trace.y[:, None, :] == seen[:, :, None], axis=2)
+    best = np.take_along_axis(true, first, axis=1)  # the true value where the least one was seen
     save_whole(
         folder / case.path,
         variant=case.variant,
@@ -166,6 +178,7 @@ def main(words: list[str] | None = None) -> int:
     parser.add_argument("--d", type=int, action="append", help="functions of so many inputs only; repeatable")
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--n", type=int, default=100, help="evaluations of a run")
+    parser.add_argument("--noise", type=float, default=0.0, help="in standard deviations of the function over its box")
     parser.add_argument("--device", default="cpu", help="cpu (NumPy), cuda (a GPU, through PyTorch)")
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--out", type=Path, default=Path("results/designs"))
@@ -175,7 +188,9 @@ def main(words: list[str] | None = None) -> int:
     try:
         dims = sorted({len(f.low) for f in functions()} & set(asked.d or range(1, 100)), reverse=True)
         variants = asked.variant or list(VARIANTS)
-        cases = [Case(v, d, asked.seeds, asked.n, asked.device) for v in variants for d in dims if parse(v, d)]
+        cases = [
+            Case(v, d, asked.seeds, asked.n, asked.device, asked.noise) for v in variants for d in dims if parse(v, d)
+        ]
     except SurefootError as error:
         print(error, file=sys.stderr)
         return 2

@@ -39,7 +39,7 @@ def test_the_file_of_the_documentation_is_understood(tmp_path):
 
 def test_defaults_are_those_of_minimize(tmp_path):
     problem = read(tmp_path, GOOD)
-    assert (problem.settings.seed, problem.settings.policy, problem.settings.n_init) == (0, "alternate", 20)
+    assert (problem.settings.seed, problem.settings.policy, problem.settings.n_init) == (0, "alternate", 6)
     assert (problem.direction, problem.max_failures) == ("minimize", 50)
 
 

@@ -157,7 +157,7 @@ def test_an_enqueued_trial_is_evaluated_as_given(make_problem, reporter):
 
 @pytest.mark.parametrize("n_signals", [1, 2])
 def test_ctrl_c_once_finishes_what_runs_and_twice_stops_it(make_problem, reporter, ledger, n_signals):
-    problem = make_problem(ledger.code(0.6 if n_signals == 1 else 30.0), n_evals=6)
+    problem = make_problem(ledger.code(0.6 if n_signals == 1 else 30.0), n_evals=6, seed=1)
 
     def interrupt():
         while not ledger.path.exists():

@@ -134,7 +134,7 @@ def _optimize(task: _Task, history_path: str | Path | None) -> Result:
         executor=task.executor,
         callback=look,
         progress=task.progress,
-        **task.plan.search_settings(),
+        **task.plan.search_settings(task.box.space.d),
     )
     if result.message.startswith("interrupted"):
         raise KeyboardInterrupt

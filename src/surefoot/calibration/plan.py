@@ -43,9 +43,10 @@ class Plan:
         check_keywords(asked, [*(f.name for f in fields(self)), *others], door)
         return replace(self, **asked)
 
-    def search_settings(self) -> dict[str, Any]:
-        """As `minimize` takes them."""
-        return {key: value for key, value in asdict(self).items() if key not in _NOT_OF_THE_SEARCH}
+    def search_settings(self, d: int) -> dict[str, Any]:
+        """As `minimize` takes them, with d parameters."""
+        n_init = min(10 * d, 30) if self.n_init is None else self.n_init
+        return {k: v for k, v in asdict(self).items() if k not in _NOT_OF_THE_SEARCH} | {"n_init": n_init}
 
     def told(self) -> dict[str, Any]:
         """As a result keeps them: what its intervals say themselves is left out."""

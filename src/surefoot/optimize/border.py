@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from surefoot.optimize.result import Result
 
 LEVEL = 0.5  # P(success) at the border
-_MATTERS = 0.1  # of the fastest change of P(success) along any parameter: one along which it is slower has no border
+_MATTERS = 0.2  # of the fastest change of P(success) along any parameter: one along which it is slower has no border
 _STEPS = 64  # of a line, shorter near the best point
 _FINER = 32  # parts of the step in which P falls below the level
 

@@ -11,6 +11,7 @@ from surefoot.optimize.checks import plain_number
 from surefoot.optimize.reasons import summary
 from surefoot.optimize.result import Result
 
+_FEWEST = 20  # evaluations by which a share is judged; a design may have fewer
 _PYTHON_HINT = "other bounds, x0 at a point that works, or max_failures=None"
 
 
@@ -35,7 +36,7 @@ def stop_if_hopeless(result: Result, limit: int | float | None, hint: str = _PYT
         hopeless = len(ok) >= limit and not ok[-limit:].any()
         what = f"the last {limit} evaluations all failed"
     else:
-        hopeless = len(ok) > result.settings.n_init and float(np.mean(~ok)) >= limit
+        hopeless = len(ok) > max(result.settings.n_init, _FEWEST) and float(np.mean(~ok)) >= limit
         what = f"{int((~ok).sum())} of {len(ok)} evaluations failed"
     if not hopeless:
         return

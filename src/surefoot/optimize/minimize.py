@@ -74,7 +74,7 @@ def minimize(
     bounds    a list or dict of (low, high), `Real`, `Integer` or `Categorical`, or scipy.optimize.Bounds; a parameter
               with low = high is fixed
     n_evals   evaluations in total, failed ones and those of `history` and `x0` included
-    n_init    evaluations of the initial Latin hypercube: 10 per parameter, at most 30
+    n_init    evaluations of the initial Latin hypercube: 2 per parameter and 2 more
     policy    what to maximize: "alternate", the default (two EI steps, one ScaledEI step), or RND, MN, LCB, PI, EI,
               MES, MES-R, ScaledEI, or one of your own (register_policy)
     kernel    of the objective: "matern52" (twice differentiable), "se" (smooth), or "auto", the likelier of the two
@@ -93,8 +93,8 @@ def minimize(
     isolate   "process": every evaluation in a process of its own; a segmentation fault, os._exit, sys.exit or lack of
               memory is then a failed evaluation. memory_limit_mb: what it may add to the memory in use
     retry_on  exceptions that are transient (say, OSError): tried again n_retries times, and never learned from
-    max_failures  TooManyFailuresError after so many failures in a row; a float: when that share of all
-              evaluations after the initial design has failed; None: never
+    max_failures  TooManyFailuresError after so many failures in a row; a float: when that share of all evaluations has
+              failed, judged after the initial design and from the 21st on; None: never
     progress  show a progress bar
     settings  search="gradient", "paper" or "paper-absolute",
               failures="experts", "label-regression", "laplace", "ep", "impute" or "ignore",

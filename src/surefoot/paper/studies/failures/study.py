@@ -20,7 +20,7 @@ from surefoot.backend import to_host
 from surefoot.engine.lockstep import Trace, final_model, run_in_lockstep
 from surefoot.engine.searches import PAPER_MODEL
 from surefoot.engine.suggest import initial_design
-from surefoot.optimize.settings import Settings, default_n_init
+from surefoot.optimize.settings import Settings
 from surefoot.optimize.space import Space
 from surefoot.paper.resumable import run_cases, save_whole
 from surefoot.paper.solvers.counter import Stopped
@@ -31,6 +31,7 @@ from surefoot.paper.studies.failures.strategies import OTHERS, OURS
 N_EVALS = {PAPER: 100, LIMITS: 200}
 POLICIES = ("ScaledEI", "PI", "EI")  # on the paper's problems
 STRATEGIES = ("default", "label-regression", "product", "laplace", "ep", "impute", "ignore")
+MOST_INITIAL = 30  # points of a design: the paper's 10 d, but no more
 N_HELD_OUT = 400  # points at which P(success) is compared with the truth
 
 
@@ -71,7 +72,7 @@ def cases(
 
 def settings_of(case: Case) -> Settings:
     """The settings that a case stands for; of another optimizer: those from which its design comes."""
-    n_init = default_n_init(get_constrained(case.problem).base.d)
+    n_init = min(10 * get_constrained(case.problem).base.d, MOST_INITIAL)
     own: dict[str, Any] = {"policy": case.policy, **PAPER_MODEL} if group_of(case.problem) == PAPER else {}
     return Settings.of(seed=0, n_init=n_init, **own, **OURS.get(case.strategy, {}))
 
