@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.simulators.pairs import pairs_table
 from benchmarks.simulators.problems import problem_of
 from benchmarks.simulators.runs import Records, SimulatorRuns, bests, complete, gathered
 from examples.simulators.emulated import NAMES, read_table
@@ -42,6 +43,9 @@ def _parts(records: Records) -> list[str]:
         f"Made by `python -m benchmarks.simulators{' --emulated' if emulated else ''}`"
         f" on {'emulators' if emulated else 'the simulators themselves'}; all strategies from the same designs.",
         _problems(records, runs),
+        "The default against each other strategy, over all pairs of a problem and a seed that both have: pairs in which"
+        " the default has less, equal, more (sign test, Holm over the table; bold: p < 5 %).",
+        pairs_table(runs),
         "The default against each other strategy: problems on which it is significantly better / worse"
         " (Mann and Whitney's test over seeds, Holm over all tests, 5 %; fewer than five seeds are not tested).",
         verdict_table(runs, tests),

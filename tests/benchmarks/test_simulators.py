@@ -12,7 +12,8 @@ import pytest
 
 from benchmarks.simulators import __main__ as command
 from benchmarks.simulators import problems, runner
-from benchmarks.simulators.runs import bests, gathered
+from benchmarks.simulators.pairs import counts, pairs_table
+from benchmarks.simulators.runs import SimulatorRuns, bests, gathered
 from surefoot.engine.suggest import initial_design
 from surefoot.errors import InvalidInputError, UnknownNameError
 from surefoot.optimize.settings import Settings, default_n_init
@@ -116,6 +117,25 @@ def test_the_best_known_value_is_of_the_example_unless_a_run_is_better():
     assert bests({runner.Case("frame", "ep", 4, 2, 1): record})["frame"].value == example
     better = bests({runner.Case("frame", "ep", 4, 2, 1): record | {"values": [example - 1.0, None]}})["frame"]
     assert (better.value, better.found_by) == (example - 1.0, "ep, seed 4")
+
+
+def _runs(strategy, best, failed, problem="frame", n_seeds=8):
+    values = {seed: np.concatenate([np.full(failed, np.nan), np.full(10 - failed, best)]) for seed in range(n_seeds)}
+    return SimulatorRuns(problem, strategy, 0, values, best_known=1.0)
+
+
+def test_pairs_are_counted_over_problems_and_the_seeds_that_both_have():
+    runs = [
+        _runs("default", 2.0, 3),
+        _runs("ep", 3.0, 3),
+        _runs("default", 2.0, 3, "mapk"),
+        _runs("ep", 1.5, 5, "mapk", 2),
+    ]
+    regret, failed = counts(runs)
+    assert (regret.less, regret.equal, regret.more) == (8, 0, 2)
+    assert (failed.less, failed.equal, failed.more) == (2, 8, 0)
+    assert regret.p == pytest.approx(2 * 56 / 1024 * 2)  # P(at most 2 of 10), two-sided, of two tests
+    assert "| ep | 10 | 8 / 0 / 2 | 0.2 | 2 / 8 / 0 | 0.5 |" in pairs_table(runs)
 
 
 def test_slow_strategies_come_last_and_seeds_one_after_another():
