@@ -18,6 +18,7 @@ from surefoot.paper.studies.failures.strategies import OTHERS
 from surefoot.paper.studies.failures.verdicts import DEFAULT, ordered
 
 WINDOW = 10  # evaluations over which a share of failures is averaged, beside the average over seeds
+FLOOR = 1e-3  # of the best known value: distances below it are drawn as this
 _COLOURS = {"default": "black", "egobox": "C0", "tpe": "C1", "cmaes": "C2", "random": "0.6", "smac": "C4"}
 
 
@@ -72,9 +73,9 @@ def _failing(ax: Any, r: SimulatorRuns, look: dict[str, Any]) -> None:
 
 def _distance(ax: Any, r: SimulatorRuns, look: dict[str, Any]) -> None:
     """Median over seeds; quartiles of the default."""
-    best = np.asarray([np.fmin.accumulate(y) for y in r.values.values()])
-    best = np.where(np.isnan(best), np.inf, best) - r.best_known
-    low, middle, high = np.quantile(np.maximum(best, 1e-12), [0.25, 0.5, 0.75], axis=0, method="higher")
+    best = r.best_so_far() - r.best_known
+    best = np.maximum(best, FLOOR * abs(r.best_known))
+    low, middle, high = np.quantile(best, [0.25, 0.5, 0.75], axis=0, method="higher")
     numbers = np.arange(1, best.shape[1] + 1)
     there = np.isfinite(middle)
     ax.plot(numbers[there], middle[there], **look)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -61,6 +62,8 @@ def _parts(records: Records) -> list[str]:
         ]
     parts += [
         "Median best value in the problem's units, and its quartiles over seeds.", _crossed(runs, _best),
+        "Evaluations after which the median of the default is as good as that of the other at its end; –: never.",
+        _crossed(runs, partial(_caught_up, {r.problem: r for r in runs if r.strategy == DEFAULT})),
         "Evaluations that failed, of all seeds together: in the design → after it.", _crossed(runs, _shares),
         "Median evaluations until the first success.", _crossed(runs, _first),
         "Processor time of the optimizer alone, milliseconds an evaluation.", _crossed(runs, _cpu),
@@ -100,8 +103,16 @@ def _crossed(runs: Sequence[SimulatorRuns], cell: Cell) -> str:
 
 
 def _best(r: SimulatorRuns) -> str:
-    low, middle, high = np.quantile([np.fmin.reduce(y) for y in r.values.values()], [0.25, 0.5, 0.75], method="higher")
+    low, middle, high = np.quantile(r.best_so_far()[:, -1], [0.25, 0.5, 0.75], method="higher")
     return f"{middle:.4g} ({low:.4g} to {high:.4g})"
+
+
+def _caught_up(defaults: Mapping[str, SimulatorRuns], r: SimulatorRuns) -> str:
+    if r.problem not in defaults or r.strategy == DEFAULT:
+        return ""
+    mine, other = (np.quantile(x.best_so_far(), 0.5, axis=0, method="higher") for x in (defaults[r.problem], r))
+    reached = np.flatnonzero(mine <= other[-1])
+    return str(reached[0] + 1) if len(reached) else "–"
 
 
 def _shares(r: SimulatorRuns) -> str:

@@ -42,6 +42,10 @@ class SimulatorRuns(Runs):
         """Of the design's evaluations, those that failed (seeds,)."""
         return np.asarray([np.isnan(self.values[seed][: self.n_init]).sum() for seed in seeds], dtype=float)
 
+    def best_so_far(self) -> np.ndarray:
+        """After each evaluation (seeds, n); inf: nothing has succeeded yet."""
+        return np.asarray([np.fmin.accumulate(np.where(np.isnan(y), np.inf, y)) for y in self.values.values()])
+
     @property
     def cpu_per_evaluation(self) -> float:
         """Seconds of processor time that the optimizer took for one evaluation, all runs together."""
