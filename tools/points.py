@@ -1,4 +1,4 @@
-"""The points of 38 short runs, bit by bit: `python tools/points.py record FILE`, later `… compare FILE`.
+"""The points of 39 short runs, bit by bit: `python tools/points.py record FILE`, later `… compare FILE`.
 
 A change that is not meant to change numbers is checked with this on one machine: record before it, compare after it.
 Where bits differ, the comparison names the runs and the evaluation at which each first went another way.
@@ -93,6 +93,7 @@ def cases() -> Iterator[tuple[str, Callable[[], list[list[str]]]]]:
             lambda policy=policy: one(bumpy, BOUNDS, 16, 8, policy=policy, search="paper"),
         )
     yield "paper's search, absolute", lambda: one(crashing, BOUNDS, 16, 8, policy="EI", search="paper-absolute")
+    yield "paper's search, as bayesopt", lambda: one(crashing, BOUNDS, 16, 8, policy="EI", search="paper-bayesopt")
     for failures in FAILURES:
         yield f"failures, {failures}", lambda failures=failures: one(crashing, BOUNDS, 40, 12, failures=failures)
     yield "failures, paper's search", lambda: one(crashing, BOUNDS, 18, 12, policy="ScaledEI", search="paper")

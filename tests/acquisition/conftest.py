@@ -42,10 +42,11 @@ def _target(name, post, f_best, success=None, y_worst=None, policy=None):
     return Target(policy, policy.prepare(Step(post, f_best, generators)), post, f_best, weights, y_worst)
 
 
-def _raw(target, zero=None, unit=None):
-    """The target in the user's units: by default those of standardized values."""
+def _raw(target, zero=None, unit=None, origin=0.0):
+    """The target in the user's units: by default those of standardized values and of the unit cube."""
     zeros = np.zeros_like(target.f_best)
-    return RawTarget(target, zeros if zero is None else zero, 1.0 + zeros if unit is None else unit)
+    origins = np.full((len(zeros), 1, target.surrogate.X.shape[-1]), origin)
+    return RawTarget(target, zeros if zero is None else zero, 1.0 + zeros if unit is None else unit, origins)
 
 
 @pytest.fixture

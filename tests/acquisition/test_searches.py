@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from surefoot.acquisition.maximize import maximize_by_gradient
-from surefoot.acquisition.paper_search import N_STARTS, N_UNIFORM, maximize_as_the_paper
+from surefoot.acquisition.paper_search import ABSOLUTE, BAYESOPT, N_STARTS, N_UNIFORM, RELATIVE, maximize_as_the_paper
 from surefoot.acquisition.registry import PAPER_POLICIES, policy_at
 from surefoot.numerics.designs import generator, kronecker
 
@@ -142,7 +142,7 @@ def test_the_absolute_tolerance_of_ei_counts_in_the_users_units_and_that_of_scal
 
     def found(name, unit):
         target = make_raw(make_target(name, post, f_best), unit=np.full((1, 1), unit))
-        return maximize_as_the_paper([target], [starts], absolute=True)[0].value[0, 0]
+        return maximize_as_the_paper([target], [starts], ABSOLUTE)[0].value[0, 0]
 
     assert found("EI", 1e-6) > found("EI", 1e6)  # y in large units: a step of 1e-3 is nothing; in small ones everything
     assert found("ScaledEI", 1e-6) == found("ScaledEI", 1e6)
@@ -152,6 +152,23 @@ def test_with_an_absolute_tolerance_a_policy_far_below_it_is_not_searched(make_p
     post, _, f_best = make_posterior(1, 20, 2)
     starts = uniform(1, 2)
     target = make_raw(make_target("EI", post, f_best), unit=np.full((1, 1), 1e9))
-    found = maximize_as_the_paper([target], [starts], absolute=True)[0]
+    found = maximize_as_the_paper([target], [starts], ABSOLUTE)[0]
     best = starts[0, target.values(starts)[0].argmax()]
     assert np.abs(found.x[0, 0] - best).max() <= 0.05  # the best screening point or a vertex of the first simplex
+
+
+def test_as_bayesopt_does_it_a_search_ends_after_nine_moves(make_posterior, make_target, make_raw):
+    post, _, f_best = make_posterior(1, 20, 2)
+    starts = uniform(1, 2)
+    raw = make_raw(make_target("EI", post, f_best))
+    short, long = (maximize_as_the_paper([raw], [starts], reading)[0] for reading in (BAYESOPT, RELATIVE))
+    first = raw.values(starts).max()
+    assert first <= short.value[0, 0] < long.value[0, 0]
+
+
+def test_as_bayesopt_does_it_every_proposal_lies_in_the_box(make_posterior, make_target, make_raw):
+    post, _, f_best = make_posterior(2, 20, 3)
+    raw = make_raw(make_target("MN", post, f_best), origin=-3.0)
+    found = maximize_as_the_paper([raw], [uniform(2, 3)], BAYESOPT)[0]
+    assert found.x.min() >= 0.0
+    assert found.x.max() <= 1.0

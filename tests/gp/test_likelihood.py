@@ -34,6 +34,36 @@ def test_the_gradient_leaves_a_remainder_of_order_two(kernel, d, noise, make_set
 
 
 @each_kernel
+@pytest.mark.parametrize("least", [1e-9, 0.5], ids=["bound that does nothing", "bound that holds"])
+def test_the_gradient_beside_a_bound_of_the_noise_leaves_a_remainder_of_order_two(
+    kernel, least, make_set, taylor_order
+):
+    X, y = make_set(1, 25, 2)
+    data, theta = make_data(X, y, least_noise=np.array([least])), random_theta(1, 1, 2)
+    direction = np.random.default_rng(1).standard_normal(3)
+    _, gradient = negative_log_likelihood(theta, data, kernel)
+
+    def along(h):
+        return negative_log_likelihood(theta + h * direction, data, kernel, gradient=False)[0][0, 0]
+
+    assert taylor_order(along, gradient[0, 0] @ direction, STEPS) == pytest.approx(2.0, abs=0.15)
+
+
+@pytest.mark.parametrize("least", [1e-6, 1e-3, 1e-1, 1.0])
+def test_with_a_bound_of_the_noise_the_scale_is_the_likeliest_that_keeps_it(least, make_set):
+    X, y = make_set(1, 15, 2)
+    theta = random_theta(1, 1, 2)
+    lam = np.exp(theta[0, 0, -1])
+    found, _ = negative_log_likelihood(theta, make_data(X, y, least_noise=np.array([least])), KERNELS["se"])
+    noises = np.geomspace(least, 1e3 * max(least, lam), 20_001)  # each a fixed noise variance: s2 = noise / lam
+    many = np.concatenate([X] * len(noises)), np.concatenate([y] * len(noises))
+    fixed, _ = negative_log_likelihood(
+        np.concatenate([theta] * len(noises)), make_data(*many, noise_variance=noises), KERNELS["se"], gradient=False
+    )
+    assert found[0, 0] == pytest.approx(fixed.min(), abs=1e-5)
+
+
+@each_kernel
 def test_the_derivative_in_log_lam_leaves_a_remainder_of_order_two(kernel, make_set, taylor_order):
     X, y = make_set(1, 25, 2)
     data, theta = make_data(X, y), random_theta(1, 1, 2)

@@ -7,7 +7,7 @@ import pytest
 
 from surefoot import Optimizer, minimize
 from surefoot.engine.searches import PAPER_MODEL
-from surefoot.errors import UnknownNameError
+from surefoot.errors import InvalidInputError, UnknownNameError
 from surefoot.optimize.settings import Settings
 
 SQUARE = [(-1.0, 1.0), (-1.0, 1.0)]
@@ -17,7 +17,7 @@ def bowl(x) -> float:
     return float((x[0] - 0.3) ** 2 + (x[1] + 0.2) ** 2)
 
 
-@pytest.mark.parametrize("search", ["paper", "paper-absolute"])
+@pytest.mark.parametrize("search", ["paper", "paper-absolute", "paper-bayesopt"])
 def test_the_papers_search_shows_the_papers_model(search: str) -> None:
     settings = minimize(bowl, SQUARE, n_evals=2, search=search).settings
     assert {name: getattr(settings, name) for name in PAPER_MODEL} == PAPER_MODEL
@@ -54,6 +54,19 @@ def test_what_is_shown_gives_the_same_points(search: str) -> None:
     asked = minimize(bowl, SQUARE, n_evals=13, n_init=10, search=search)
     shown = {k: v for k, v in asdict(asked.settings).items() if k not in ("seed", "n_init")}
     np.testing.assert_array_equal(minimize(bowl, SQUARE, n_evals=13, n_init=10, **shown).x_iters, asked.x_iters)
+
+
+def test_the_least_noise_is_for_noise_that_is_estimated() -> None:
+    assert Settings(min_noise=0.01).spec.min_noise == 0.01
+    with pytest.raises(InvalidInputError, match="min_noise=0"):
+        Settings(noise=0.1, min_noise=0.01)
+
+
+def test_a_fit_sees_no_less_noise_than_it_is_allowed_to() -> None:
+    results = [minimize(bowl, SQUARE, n_evals=12, n_init=12, warp="none", min_noise=m) for m in (0.0, 0.01)]
+    free, bound = (result.model.noise_sd / np.std(result.func_vals) for result in results)
+    assert free < 1e-3
+    assert bound == pytest.approx(0.01, rel=1e-6)
 
 
 def test_numpys_numbers_become_pythons() -> None:

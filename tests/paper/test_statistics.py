@@ -1,12 +1,14 @@
 """Tests of means, labels and their agreement, against SciPy."""
 
+import math
+
 import numpy as np
 import pytest
 from scipy import stats
 
 from surefoot.errors import InvalidInputError, UnknownNameError
 from surefoot.paper.labels.comparisons import Comparison, agreement, compare, labels, totals
-from surefoot.paper.statistics import benjamini_hochberg, holm, paired_t, wilson
+from surefoot.paper.statistics import benjamini_hochberg, cohen_kappa, holm, paired_t, wilson
 
 
 @pytest.mark.parametrize("m", [2, 5, 15])
@@ -104,10 +106,31 @@ def test_totals_are_shares_of_the_problems():
 
 
 def test_agreement_counts_the_cells_that_both_tables_have():
-    found = agreement({"a": 1, "b": 0, "c": 1}, {"a": 1, "b": 1, "d": 0})
+    found = agreement(
+        {("a", "EI"): 1, ("b", "EI"): 0, ("c", "EI"): 1}, {("a", "EI"): 1, ("b", "EI"): 1, ("d", "EI"): 0}
+    )
     assert (found.equal, found.n, found.share) == (1, 2, 0.5)
 
 
 def test_tables_without_a_common_cell_do_not_compare():
     with pytest.raises(InvalidInputError, match=r"expected.*got none.*try"):
-        agreement({"a": 1}, {"b": 1})
+        agreement({("a", "EI"): 1}, {("b", "EI"): 1})
+
+
+def test_kappa_is_the_textbooks():
+    a = [0] * 45 + [0] * 15 + [1] * 25 + [1] * 15  # Fleiss et al.: 45, 15, 25 and 15 of 100
+    b = [0] * 45 + [1] * 15 + [0] * 25 + [1] * 15
+    assert cohen_kappa(a, b) == pytest.approx((0.60 - 0.54) / 0.46)
+
+
+def test_a_guess_that_never_changes_agrees_by_chance_alone():
+    assert cohen_kappa([0] * 10, [0] * 7 + [1] * 3) == 0.0
+    assert math.isnan(cohen_kappa([0] * 10, [0] * 10))
+
+
+def test_kappa_leaves_out_random_search_and_counts_what_is_found():
+    theirs = {("a", "RND"): 1, ("b", "RND"): 1, ("a", "EI"): 1, ("b", "EI"): 0, ("a", "PI"): -1, ("b", "PI"): 0}
+    ours = theirs | {("a", "PI"): 1}
+    found = agreement(ours, theirs)
+    assert (found.equal, found.n_significant, found.n_found) == (5, 2, 1)
+    assert found.kappa == pytest.approx(cohen_kappa([1, 0, 1, 0], [1, 0, -1, 0]))

@@ -7,7 +7,8 @@ import pytest
 from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
 
 from surefoot.errors import InvalidInputError, UnknownNameError
-from surefoot.runs.evaluator import ValueSource, fill
+from surefoot.runs.evaluator import ValueSource
+from surefoot.runs.placeholders import fill
 from surefoot.runs.problem import read_problem, storage_place
 
 GOOD = """

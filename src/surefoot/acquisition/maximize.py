@@ -24,10 +24,11 @@ _MAX_STEP = 0.3
 
 @dataclass(frozen=True)
 class Proposals:
-    """Points that locally maximize the policy, best first, and their values."""
+    """Points that locally maximize the policy, best first, their values, and where the search for each began."""
 
     x: Array  # (R, q, d)
     value: Array  # (R, q)
+    start: Array | None = None  # (R, q, d)
 
 
 def maximize_by_gradient(target: Target, lattice: Array, clouds: Array, free: Array) -> Proposals:
@@ -61,4 +62,4 @@ def maximize_by_gradient(target: Target, lattice: Array, clouds: Array, free: Ar
         ),
     )
     order = xp.argsort(result.f, axis=1, stable=True)
-    return Proposals(x=result.x[rows, order], value=-result.f[rows, order])
+    return Proposals(x=result.x[rows, order], value=-result.f[rows, order], start=x0[rows, order])

@@ -18,6 +18,7 @@ class RawTarget:
     target: Target
     zero: Array  # (R, 1) the user's y = 0 among standardized values
     unit: Array  # (R, 1) a step of 1 in the user's y, among standardized values
+    origin: Array  # (R, 1, d) where the variables' own zero lies, in units of the cube
 
     def values(self, x: Array) -> Array:
         """The policy at x: relative changes mean something there."""
@@ -34,4 +35,5 @@ class RawTarget:
         """The same for some runs only (None: all)."""
         if runs is None:
             return self
-        return replace(self, target=self.target.select(runs), zero=self.zero[runs], unit=self.unit[runs])
+        own = {name: getattr(self, name)[runs] for name in ("zero", "unit", "origin")}
+        return replace(self, target=self.target.select(runs), **own)

@@ -74,7 +74,7 @@ struct Model {  // of this block's run
     const double *X, *inv_ell, *L_inv_t, *z;
     const double* parameters;  // of the policy: kappa (LCB), f_best (PI, EI, ScaledEI) or samples of the minimum (MES)
     double c, s2, zero;  // zero: the user's y = 0, from which the relative tolerance of MN and LCB counts
-    int n, d, kernel, policy, n_parameters;
+    int n, d, kernel, policy, n_parameters, walled;  // walled: outside the cube the value is infinite
 };
 
 // -policy at up to TRIALS points (in shared memory, TRIALS x MAX_D), into `value` (shared); called by the whole block.
@@ -145,7 +145,9 @@ __device__ void evaluate(const Model& m, const double* points, int n_points, dou
             else if (m.policy == EI) score = ei(u, sd[p]);
             else if (m.policy == SCALED_EI) score = scaled_ei(u);
             else score = scratch[p * threads] / m.n_parameters;
-            value[p] = isnan(score) ? INF : -score;
+            bool outside = isnan(score);
+            for (int i = 0; m.walled && i < m.d; i++) outside |= !(points[p * MAX_D + i] >= 0.0 && points[p * MAX_D + i] <= 1.0);
+            value[p] = outside ? INF : -score;
         }
     }
     __syncthreads();
@@ -163,24 +165,21 @@ __device__ void sort_vertices(const double* f, int* order, int count) {
 // One block per start; blockIdx.x = run * n_starts + start. Dynamic shared memory: TRIALS * max(n, 2 threads) doubles.
 extern "C" __global__ void minimize_simplex(
     const double* X, const double* inv_ell, const double* L_inv_t, const double* z, const double* c, const double* s2,
-    const double* parameters, const double* zero, const double* slack, const int* policies, const double* starts, double* x_out, double* f_out, int* n_moves,
-    int n, int d, int n_starts, int kernel, int n_parameters, int max_iterations,
-    double first_size, double f_tol, double x_tol) {
+    const double* parameters, const double* zero, const double* slack, const int* policies, const double* starts, const double* sides, double* x_out, double* f_out, int* n_moves,
+    int n, int d, int n_starts, int kernel, int n_parameters, int max_moves, int walled,
+    double f_tol, double x_tol) {
     extern __shared__ double dynamic[];
     __shared__ double simplex[(MAX_D + 1) * MAX_D], f[MAX_D + 1], trials[TRIALS * MAX_D], f_trial[TRIALS];
     __shared__ int order[MAX_D + 1], done, shrink;
     const int tid = threadIdx.x, run = blockIdx.x / n_starts;
     Model m = {X + (long long)run * n * d, inv_ell + run * d, L_inv_t + (long long)run * n * n, z + (long long)run * n,
-               parameters + run * n_parameters, c[run], s2[run], zero[run], n, d, kernel, policies[run], n_parameters};
-    const double* x0 = starts + (long long)blockIdx.x * d;
+               parameters + run * n_parameters, c[run], s2[run], zero[run], n, d, kernel, policies[run], n_parameters, walled};
+    const double *x0 = starts + (long long)blockIdx.x * d, *side = sides + (long long)blockIdx.x * d;
 
     if (tid == 0) {
         for (int v = 0; v <= d; v++) {
             for (int i = 0; i < d; i++) simplex[v * MAX_D + i] = x0[i];
-            if (v > 0) {
-                double outward = x0[v - 1] + first_size;
-                simplex[v * MAX_D + v - 1] = outward > 1.0 ? x0[v - 1] - first_size : outward;
-            }
+            if (v > 0) simplex[v * MAX_D + v - 1] += side[v - 1];
             order[v] = v;
         }
     }
@@ -192,7 +191,7 @@ extern "C" __global__ void minimize_simplex(
         evaluate(m, trials, count, f + first, dynamic);
     }
     int move = 0;
-    for (; move < max_iterations; move++) {
+    for (; move < max_moves; move++) {
         if (tid == 0) {
             sort_vertices(f, order, d + 1);
             const int best = order[0], worst = order[d];
@@ -208,7 +207,7 @@ extern "C" __global__ void minimize_simplex(
                 centre /= d;
                 for (int p = 0; p < TRIALS; p++) {
                     double at = centre + factors[p] * (centre - simplex[worst * MAX_D + i]);
-                    trials[p * MAX_D + i] = fmin(fmax(at, 0.0), 1.0);
+                    trials[p * MAX_D + i] = walled ? at : fmin(fmax(at, 0.0), 1.0);
                 }
             }
         }

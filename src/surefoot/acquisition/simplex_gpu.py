@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Sequence
+from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
@@ -16,7 +17,7 @@ from surefoot.acquisition.raw import RawTarget
 from surefoot.acquisition.target import Target
 from surefoot.backend import Array, contiguous, cuda_kernel, empty, like, namespace, on_cuda
 from surefoot.gp.posterior import Posterior
-from surefoot.numerics.nelder_mead import FIRST_SIZE, X_TOL, iteration_limit
+from surefoot.numerics.nelder_mead import Rules
 
 KERNELS = ("se", "matern52")  # enum Kernel of simplex.cu
 POLICIES = ("MN", "LCB", "PI", "EI", "ScaledEI", "MES")  # enum Policy
@@ -45,23 +46,31 @@ def is_usable(target: Target, starts: Array) -> bool:
     )
 
 
-def arguments(
-    raw: Sequence[RawTarget], starts: Sequence[Array], f_tol: float, slacks: Sequence[Array]
-) -> tuple[list[Any], Array, Array]:
+@dataclass(frozen=True)
+class Start:
+    """Where the searches of a target start."""
+
+    raw: RawTarget
+    x: Array  # (R, S, d)
+    sides: Array  # (R, S, d) of the first simplex
+    slack: Array  # (R, 1) absolute tolerance on the value
+
+
+def arguments(starts: Sequence[Start], rules: Rules) -> tuple[list[Any], Array, Array]:
     """The kernel's arguments in their order, and among them where the end points and their values will be.
 
     All targets go into one launch: simplices of every policy fill the GPU side by side.
     """
-    xp = namespace(starts[0])
-    targets = [r.target for r in raw]
-    x0 = xp.concat(list(starts), axis=0)
+    xp = namespace(starts[0].x)
+    targets = [start.raw.target for start in starts]
+    x0 = xp.concat([start.x for start in starts], axis=0)
     R, S, d = x0.shape
     # of a policy: kappa (LCB), f_best (PI, EI, ScaledEI), samples of the minimum (MES); MN has none
     own = [target.score.parameters[0] if target.score.parameters else target.f_best for target in targets]
     width = max(parameters.shape[1] for parameters in own)
     padded = [xp.broadcast_to(p, (p.shape[0], width)) for p in own]  # those with one parameter repeat it
     which = [POLICIES.index(target.policy.name) for target in targets for _ in range(target.f_best.shape[0])]
-    zeros = [r.zero if r.target.policy.is_level else 0.0 * r.zero for r in raw]
+    zeros = [s.raw.zero if s.raw.target.policy.is_level else 0.0 * s.raw.zero for s in starts]
     posts = [t.surrogate for t in targets if isinstance(t.surrogate, Posterior)]  # all of them: is_usable
 
     def all_of(field: str) -> Array:
@@ -72,28 +81,27 @@ def arguments(
     x, f = empty((R, S, d), x0), empty((R, S), x0)
     arrays = [
         all_of("X") * inv_ell, inv_ell, L_inv_T, all_of("z"), all_of("c"), all_of("s2"),
-        xp.concat(padded, axis=0), xp.concat(zeros, axis=0), xp.concat(list(slacks), axis=0),
-        xp.astype(like(which, x0), xp.int32), x0,
+        xp.concat(padded, axis=0), xp.concat(zeros, axis=0), xp.concat([start.slack for start in starts], axis=0),
+        xp.astype(like(which, x0), xp.int32), x0, xp.concat([start.sides for start in starts], axis=0),
     ]  # fmt: skip
     numbers = [
-        posts[0].X.shape[1], d, S, KERNELS.index(posts[0].kernel.name), width, iteration_limit(d),
-        FIRST_SIZE, f_tol, X_TOL,
+        posts[0].X.shape[1], d, S, KERNELS.index(posts[0].kernel.name), width, rules.most_moves(d),
+        int(rules.walled), rules.f_tol, rules.x_tol,
     ]  # fmt: skip
     return [*map(contiguous, arrays), x, f, empty((R, S), x0, "int32"), *numbers], x, f
 
 
-def minimize_on_gpu(
-    raw: Sequence[RawTarget], starts: Sequence[Array], f_tol: float, slacks: Sequence[Array]
-) -> list[tuple[Array, Array]]:
+def minimize_on_gpu(starts: Sequence[Start], rules: Rules) -> list[tuple[Array, Array]]:
     """Of each target: end points (R, S, d) of the searches and the negated raw policy there, from its zero (R, S)."""
     kernel = cuda_kernel(source(), "minimize_simplex")
-    args, x, f = arguments(raw, starts, f_tol, slacks)
-    n = raw[0].target.surrogate.X.shape[1]
+    args, x, f = arguments(starts, rules)
+    n = starts[0].raw.target.surrogate.X.shape[1]
     # a block reads L^-1 as fast as its threads can ask for it
     threads = 512 if n > 300 else 256
     shared = 8 * TRIALS * max(n, 2 * threads)
     if shared > _DEFAULT_SHARED:
         kernel.set_shared_memory_config(shared)
     kernel(grid=(f.shape[0] * f.shape[1], 1, 1), block=(threads, 1, 1), args=args, shared_mem=shared)
-    ends = list(itertools.accumulate(x0.shape[0] for x0 in starts))
-    return [(x[end - x0.shape[0] : end], f[end - x0.shape[0] : end]) for end, x0 in zip(ends, starts, strict=True)]
+    ends = list(itertools.accumulate(start.x.shape[0] for start in starts))
+    parts = [slice(end - start.x.shape[0], end) for end, start in zip(ends, starts, strict=True)]
+    return [(x[part], f[part]) for part in parts]

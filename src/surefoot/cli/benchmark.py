@@ -38,7 +38,15 @@ def benchmark(
     search: str = typer.Option(
         "paper",
         metavar="NAME",
-        help="How policies are maximized: paper, paper-absolute (its tolerance in units of y) or gradient.",
+        help="How policies are maximized: paper, paper-absolute (its tolerance in units of y), paper-bayesopt "
+        "(as MATLAB's bayesopt does) or gradient.",
+    ),
+    min_noise: float = typer.Option(
+        0.0,
+        min=0.0,
+        max=1.0,
+        metavar="X",
+        help="Least noise that a fit sees, over y's standard deviation; MATLAB's fitrgp has 0.01.",
     ),
     device: str = typer.Option("cpu", metavar="NAME", help="cpu (NumPy), cuda (a GPU, through PyTorch)."),
     workers: int = typer.Option(0, min=0, metavar="N", help="Processes; 0: one a core."),
@@ -80,8 +88,7 @@ def benchmark(
         policies or PAPER_POLICIES,
         problems or [problem.abbreviation for problem in ALL],
         range(first_seed, first_seed + seeds),
-        n_max,
-        search,
+        study.Way(n_max, search, min_noise),
         together=on_gpu,
     )
     began = time.monotonic()

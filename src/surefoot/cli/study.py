@@ -37,6 +37,28 @@ def _follow(runs: Generator[Any], total: int, what: str, console: Console) -> No
 
 
 @app.command()
+def agreement(
+    folders: list[Path] = typer.Argument(
+        metavar="FOLDER", help="Folders of `surefoot study benchmark` runs that differ in --search or --min-noise."
+    ),
+    out: Path = typer.Option(Path("results/agreement"), metavar="FOLDER", help="Folder of the tables."),
+) -> None:
+    """Which reading of the paper's search do its labels favour?
+
+    Shares of equal labels, kappa, and the likelihood of the paper's labels. Reads distances.csv of each folder, writes
+    agreement.md. Studies with ten seeds or more also say how far a program agrees with itself.
+
+    Example: surefoot study agreement results/benchmark-15 results/benchmark-absolute
+    """
+    import sys
+
+    from surefoot.paper.studies.benchmark.agreement import write
+
+    heading = f"`surefoot {' '.join(sys.argv[1:])}`"
+    Console().print(write(folders, out, heading), markup=False, soft_wrap=True)
+
+
+@app.command()
 def searches(
     folders: list[Path] = typer.Argument(
         metavar="FOLDER", help="Folders of `surefoot study benchmark` runs that differ in --search."

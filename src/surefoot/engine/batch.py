@@ -25,11 +25,18 @@ class Batch:
     kinds: np.ndarray | None = None  # (R, n) the kind of each failure's reason, from 0 on; None: all alike
     failure_cost: float | None = None  # what a failure takes, in successes; None: not known
     policies: tuple[str, ...] | None = None  # of each run, equal ones side by side; None: that of the spec
+    origin: np.ndarray | None = None  # (R, D) where the parameters' own zero lies, in units of the cube; None: at 0
+    allowed: np.ndarray | None = None  # (R, n) False where known constraints are violated; None: nowhere
 
     @property
     def failed(self) -> np.ndarray:
         """(R, n) evaluated, and failed in a way that teaches."""
         return ~self.ok if self.seen is None else self.seen & ~self.ok
+
+    @property
+    def origins(self) -> np.ndarray:
+        """(R, D) where the parameters' own zero lies."""
+        return np.zeros((len(self.run_ids), self.X.shape[-1])) if self.origin is None else self.origin
 
     def part(self, rows: slice | np.ndarray) -> Batch:
         """Some of the runs, or some several times."""
@@ -45,6 +52,8 @@ class Batch:
             None if self.kinds is None else self.kinds[rows],
             self.failure_cost,
             None if self.policies is None else tuple(self.policies[r] for r in numbers),
+            None if self.origin is None else self.origin[rows],
+            allowed=None if self.allowed is None else self.allowed[rows],
         )
 
     def taken(self, r: int) -> np.ndarray:

@@ -120,12 +120,14 @@ class Contest:
     ) -> Fitted:
         """Fit with these kernels and y warped at these levels (R,)."""
         y, scaling = scaled(batch.y, batch.ok, levels)
-        noise = None
+        noise, least = None, None
+        if self.spec.min_noise:
+            least = like(np.full(len(y), self.spec.min_noise**2), self.reference)
         if self.spec.noise:  # far below the floor of lam a fixed noise is no noise
             noise = like(np.maximum((self.spec.noise / scaling.scale[:, 0]) ** 2, 1e-14), self.reference)
         X, y, mask = _successes(batch, y)
         mask = None if mask is None else like(mask, self.reference)
-        data = make_data(like(X, self.reference), like(y, self.reference), mask, noise)
+        data = make_data(like(X, self.reference), like(y, self.reference), mask, noise, least)
         estimated = self.spec.noise is None
         asked = Question(data, per_run(kernels), estimated, self.spec.prior, batch.X.shape[1])
         found = fit(self.spec.surrogate.evidence(asked), uniforms, state, Effort(n_optimized=n_optimized))
@@ -140,14 +142,21 @@ class Contest:
         return np.asarray(np.sqrt(to_host(model.noise)) * tried.scaling.scale[:, 0])
 
 
+def success_rows(ok: np.ndarray) -> np.ndarray | None:
+    """(R, k) places of the evaluations (R, n) that a process is fitted to; None: all, some of them masked."""
+    n_ok = ok.sum(axis=1)
+    if (n_ok != n_ok[0]).any():
+        return None
+    return np.argsort(~ok, axis=1, kind="stable")[:, : n_ok[0]]
+
+
 def _successes(batch: Batch, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
     """Points, values and mask of what succeeded: failed rows are left out where all runs have equally many."""
     if bool(batch.ok.all()):
         return batch.X, y, None
-    n_ok = batch.ok.sum(axis=1)
-    if (n_ok != n_ok[0]).any():
+    rows = success_rows(batch.ok)
+    if rows is None:
         return batch.X, y, batch.ok.astype(float)
-    rows = np.argsort(~batch.ok, axis=1, kind="stable")[:, : n_ok[0]]
     return np.take_along_axis(batch.X, rows[..., None], axis=1), np.take_along_axis(y, rows, axis=1), None
 
 

@@ -12,6 +12,24 @@ from typing import Any, Protocol
 import numpy as np
 
 
+class Region(Protocol):
+    """What is allowed of the unit cube, as far as a search by gradients asks."""
+
+    @property
+    def moving(self) -> np.ndarray:
+        """(q,) inputs that a search may move."""
+
+    @property
+    def moves(self) -> np.ndarray:
+        """(D, q) how all inputs move with each of those."""
+
+    def allowed(self, units: np.ndarray) -> np.ndarray:
+        """Whether points (m, D) are allowed, (m,)."""
+
+    def margins(self, unit: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Numbers (k,) at a point (D,), all of them >= 0 where it is allowed, and their derivatives (k, D)."""
+
+
 class Domain(Protocol):
     """A space of d parameters, encoded as D inputs in the unit cube."""
 
@@ -35,6 +53,10 @@ class Domain(Protocol):
     def n_values(self) -> float:
         """Number of points; infinite if any input is free."""
 
+    @property
+    def region(self) -> Region | None:
+        """What is allowed where that is less than the cube; all points that the domain makes are."""
+
     def from_uniform(self, uniforms: np.ndarray) -> np.ndarray:
         """Valid points (m, D) from uniform draws (m, d)."""
 
@@ -49,3 +71,6 @@ class Domain(Protocol):
 
     def encode(self, values: Any) -> np.ndarray:
         """The point (D,) of values."""
+
+    def decode(self, unit: np.ndarray) -> Any:
+        """The values at a point (D,)."""

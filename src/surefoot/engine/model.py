@@ -12,7 +12,7 @@ import numpy as np
 from surefoot.acquisition.weight import Weight
 from surefoot.backend import Array, like, namespace, to_host
 from surefoot.engine.batch import HOST, Batch
-from surefoot.engine.contest import Contest, Fitted
+from surefoot.engine.contest import Contest, Fitted, success_rows
 from surefoot.engine.scaling import Scaling
 from surefoot.engine.spec import ModelSpec
 from surefoot.engine.success import Labels, fit_success
@@ -74,7 +74,8 @@ def fit_model(batch: Batch, spec: ModelSpec, warmth: Warmth, generators: Generat
         success, failure_state = fit_success(labels, spec.failures, state, draws, spec.min_success)
         if spec.by_time and batch.failure_cost is not None:
             success = replace(success, cost=batch.failure_cost)
-    noisy, f_best = _incumbent(objective, found)
+    allowed = None if batch.allowed is None else _of_data(batch.allowed, batch.ok)
+    noisy, f_best = _incumbent(objective, found, allowed, always=spec.min_noise**2 >= MATERIAL_NOISE)
     return Model(
         objective=objective,
         success=success,
@@ -100,12 +101,26 @@ def _impute(batch: Batch, failed: np.ndarray) -> Batch:
     return replace(batch, y=np.where(known, worst, batch.y), ok=batch.ok | known)
 
 
-def _incumbent(objective: Surrogate, found: Fitted) -> tuple[np.ndarray, Array]:
-    """Whether noise is material, and f_best: min y, or with material noise the least posterior mean there."""
+def _of_data(feasible: np.ndarray, ok: np.ndarray) -> np.ndarray:
+    """What is known of evaluations (R, n), of those that the objective's process is fitted to."""
+    rows = success_rows(ok)
+    return feasible if rows is None else np.take_along_axis(feasible, rows, axis=1)
+
+
+def _incumbent(
+    objective: Surrogate, found: Fitted, feasible: np.ndarray | None, always: bool
+) -> tuple[np.ndarray, Array]:
+    """Whether noise is material (`always`: it is), and f_best: min y, or then the least posterior mean there.
+
+    feasible: which rows of the data count (None: all); where none does in a run, all of them.
+    """
     y, mask = found.data.y, found.data.mask
     xp = namespace(y)
-    noisy = objective.noise > MATERIAL_NOISE  # of standardized y, whose variance is 1
+    noisy = (objective.noise > MATERIAL_NOISE) | always  # of standardized y, whose variance is 1
     level = xp.where(noisy[:, None], objective.fitted(y), y)
     if mask is not None:
         level = xp.where(mask > 0.0, level, xp.inf)
+    if feasible is not None:
+        counts = like(feasible | ~feasible.any(axis=1, keepdims=True), y)
+        level = xp.where(counts, level, xp.inf)
     return to_host(noisy), xp.min(level, axis=1, keepdims=True)

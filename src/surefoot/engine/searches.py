@@ -10,13 +10,21 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from surefoot.acquisition.maximize import Proposals, maximize_by_gradient
-from surefoot.acquisition.paper_search import N_UNIFORM, maximize_as_the_paper
+from surefoot.acquisition.paper_search import (
+    ABSOLUTE,
+    BAYESOPT,
+    N_UNIFORM,
+    RELATIVE,
+    Reading,
+    maximize_as_the_paper,
+)
 from surefoot.acquisition.raw import RawTarget
 from surefoot.acquisition.target import Target
 from surefoot.backend import Array, like
 from surefoot.engine import candidates
 from surefoot.engine.batch import Batch
 from surefoot.engine.domain import Domain
+from surefoot.engine.inside import climb_inside
 from surefoot.engine.scaling import Scaling
 from surefoot.numerics.designs import Generators
 
@@ -54,22 +62,32 @@ def _by_gradient(domain: Domain, hunts: Sequence[Hunt], reference: Array) -> lis
         batch = hunt.batch
         lattice = like(candidates.lattice(domain, hunt.generators), reference)
         clouds = like(candidates.clouds(domain, batch.X, batch.y, batch.ok, hunt.generators), reference)
-        found.append(maximize_by_gradient(hunt.target, lattice, clouds, like(domain.free, reference)))
+        proposals = maximize_by_gradient(hunt.target, lattice, clouds, like(domain.free, reference))
+        found.append(proposals if domain.region is None else climb_inside(hunt.target, proposals, domain.region))
     return found
 
 
-def _as_the_paper(domain: Domain, hunts: Sequence[Hunt], reference: Array, *, absolute: bool) -> list[Proposals]:
+def _as_the_paper(
+    domain: Domain, hunts: Sequence[Hunt], reference: Array, *, reading: Reading = RELATIVE
+) -> list[Proposals]:
     uniform = [like(candidates.uniform(domain, hunt.generators, N_UNIFORM), reference) for hunt in hunts]
-    units = [(like(hunt.scaling.zero, reference), like(hunt.scaling.unit, reference)) for hunt in hunts]
-    raw = [RawTarget(hunt.target, zero, unit) for hunt, (zero, unit) in zip(hunts, units, strict=True)]
-    return maximize_as_the_paper(raw, uniform, absolute=absolute)
+    raw = []
+    for hunt in hunts:
+        units = (hunt.scaling.zero, hunt.scaling.unit, hunt.batch.origins[:, None, :])
+        raw.append(RawTarget(hunt.target, *(like(unit, reference) for unit in units)))
+    return maximize_as_the_paper(raw, uniform, reading)
+
+
+def _paper_search(name: str, reading: Reading) -> Search:
+    return Search(name, partial(_as_the_paper, reading=reading), is_exact=False, defaults=_AS_THE_PAPER)
 
 
 SEARCHES = {
     search.name: search
     for search in (
         Search("gradient", _by_gradient, is_exact=True),
-        Search("paper", partial(_as_the_paper, absolute=False), is_exact=False, defaults=_AS_THE_PAPER),
-        Search("paper-absolute", partial(_as_the_paper, absolute=True), is_exact=False, defaults=_AS_THE_PAPER),
+        _paper_search("paper", RELATIVE),
+        _paper_search("paper-absolute", ABSOLUTE),
+        _paper_search("paper-bayesopt", BAYESOPT),
     )
 }

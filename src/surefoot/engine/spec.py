@@ -27,6 +27,7 @@ class ModelSpec:
     warps: tuple[int, ...]  # levels of y's warping (numerics.warping) that compete in the same way; (0,): none
     prior: Prior
     noise: float | None  # standard deviation in the user's units; None: estimated
+    min_noise: float  # the least standard deviation that is estimated, over that of the (warped) values
     failures: FailureModel | None  # None: nothing is learned from failures
     imputes: bool  # failures count as the worst value seen
     min_success: float

@@ -1,6 +1,7 @@
-"""The last match of a regular expression in a file, or none in time: an expression that backtracks for ever is killed.
+"""Matches of a regular expression in a file, or none in time: an expression that backtracks for ever is killed.
 
-The process that looks is this file, run by a bare interpreter: `python -I -S match.py EXPRESSION FILE FIRST SECONDS`.
+The process that looks is this file, run by a bare interpreter:
+`python -I -S match.py EXPRESSION FILE FIRST SECONDS TAKE`, where TAKE is last, first, all or a number.
 """
 
 from __future__ import annotations
@@ -11,38 +12,62 @@ import signal
 import sys
 
 _NO_MATCH = 3  # the exit status
-_MOST_CHARACTERS = 1000  # of a match: a number has less
+_MOST_CHARACTERS = 1000  # of a match, and of its line: a number has less
+_MOST_MATCHES = 10**6
+_BETWEEN, _END = "\x1f", "\x1e"  # a match and its line; one and the next
 
 
-def last_match(expression: str, path: str | os.PathLike[str], first_byte: int, limit_s: float) -> str:
-    """Of its group, if it has one, else of all of it; ValueError says why there is none."""
+def find(
+    expression: str, path: str | os.PathLike[str], first_byte: int, limit_s: float, take: int | str = "last"
+) -> list[tuple[str, str]]:
+    """Matches and the lines in which they begin: the group of each, if there is one, else all of it.
+
+    take: "last", "first", "all", or the number of one, from 1 on or from -1 back. ValueError says why there is none.
+    """
     import subprocess
 
     command = [sys.executable, "-I", "-S", os.path.abspath(__file__), expression, os.fspath(path)]
-    command += [str(first_byte), str(limit_s)]
+    command += [str(first_byte), str(limit_s), str(take)]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    where = os.path.basename(path).removesuffix(".txt") if os.path.basename(path) == "stdout.txt" else ""
+    where = where or os.path.basename(path)
     if done.returncode == -signal.SIGALRM:
-        raise ValueError(f"no value: {expression!r} had not been matched against stdout after {limit_s:g} s")
+        raise ValueError(f"'{expression}' had not been matched against {where} after {limit_s:g} s")
     if done.returncode == _NO_MATCH:
-        raise ValueError(f"no value: nothing in stdout matches {expression!r}")
+        which = "" if isinstance(take, str) else f" {abs(take)} times" if abs(take) > 1 else ""
+        raise ValueError(f"nothing in {where} matches '{expression}'{which}")
     if done.returncode:
-        raise ValueError(f"no value: {expression!r} could not be matched against stdout (status {done.returncode})")
-    return done.stdout.decode(errors="replace")
+        raise ValueError(f"'{expression}' could not be matched against {where} (status {done.returncode})")
+    found = done.stdout.decode(errors="replace").split(_END)[:-1]
+    return [(match, line) for match, _, line in (one.partition(_BETWEEN) for one in found)]
 
 
 def main() -> None:
-    """Print the group, if there is one, else the whole match."""
+    """Print the matches that are asked for."""
     signal.setitimer(signal.ITIMER_REAL, float(sys.argv[4]))  # the end, whatever the expression does
     with open(sys.argv[2], "rb") as file:
         file.seek(int(sys.argv[3]))
         text = file.read().decode(errors="replace")
-    last = None
+    take = sys.argv[5]
+    found: list[re.Match[str]] = []
     for match in re.finditer(sys.argv[1], text):
-        last = match
-    if last is None:
+        if take == "last":
+            found.clear()
+        found.append(match)
+        if take == "first" or len(found) == _MOST_MATCHES:
+            break
+    if take not in ("last", "first", "all"):
+        place = int(take)
+        found = found[place - 1 : place] if place > 0 else found[place:][:1] if len(found) >= -place else []
+    if not found:
         sys.exit(_NO_MATCH)
-    found = last.group(last.re.groups) or ""
-    sys.stdout.buffer.write(found[:_MOST_CHARACTERS].encode(errors="replace"))
+    for match in found:
+        start = text.rfind("\n", 0, match.start()) + 1
+        end = text.find("\n", match.start())
+        line = text[start : end if end >= 0 else len(text)][:_MOST_CHARACTERS]
+        group = (match.group(match.re.groups) or "")[:_MOST_CHARACTERS]
+        told = [part.replace(_END, " ").replace(_BETWEEN, " ") for part in (group, line)]
+        sys.stdout.buffer.write((_BETWEEN.join(told) + _END).encode(errors="replace"))
 
 
 if __name__ == "__main__":

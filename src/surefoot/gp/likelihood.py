@@ -4,7 +4,8 @@ Notation  K = s2 C,  C = k(X, X) + lam I  (correlations plus the noise-to-signal
           theta = (log ell_1 .. log ell_d, log lam), p = d + 1
           The mean c and the scale s2 = sigma_f^2 are profiled out in closed form:
               c = (1' C^-1 y) / (1' C^-1 1),    r = y - c,    s2 = r' C^-1 r / n.
-          With a fixed noise variance sigma^2, s2 = sigma^2 / lam instead.
+          With a fixed noise variance sigma^2, s2 = sigma^2 / lam instead; with a bound sigma^2 >= b, s2 is the
+          larger of r' C^-1 r / n and b / lam: the NLL falls and then rises in s2.
           NLL = n/2 log(2 pi s2) + log|C|/2 + r' C^-1 r / (2 s2)
 Shapes    X (R, n, d), y (R, n), mask (R, n) or None, theta (R, S, p), NLL (R, S), gradient (R, S, p).
           Rows outside the mask are identity rows of C with y = 0: they change nothing. A matrix that is not
@@ -37,6 +38,7 @@ class Data:
     mask: Array | None  # (R, n) 1.0 or 0.0; None: every point counts
     n_points: Array  # (R,) points inside the mask, as floats
     noise_variance: Array | None  # (R,) known noise variance of y; None: profiled scale
+    least_noise: Array | None = None  # (R,) a lower bound of the noise variance, where it is not known
 
     @cached_property
     def sq_diff(self) -> Array:
@@ -69,7 +71,13 @@ class Data:
         return xp.concat([(differences @ columns)[..., 0] for differences in one_input], axis=-1)
 
 
-def make_data(X: Array, y: Array, mask: Array | None = None, noise_variance: Array | None = None) -> Data:
+def make_data(
+    X: Array,
+    y: Array,
+    mask: Array | None = None,
+    noise_variance: Array | None = None,
+    least_noise: Array | None = None,
+) -> Data:
     """Collect the data."""
     xp = namespace(X)
     R, n, _ = X.shape
@@ -78,7 +86,7 @@ def make_data(X: Array, y: Array, mask: Array | None = None, noise_variance: Arr
     else:
         n_points = xp.sum(mask, axis=-1)
         y = y * mask
-    return Data(X, y, mask, n_points, noise_variance)
+    return Data(X, y, mask, n_points, noise_variance, least_noise)
 
 
 def select_runs(data: Data, runs: Array | None) -> Data:
@@ -91,6 +99,7 @@ def select_runs(data: Data, runs: Array | None) -> Data:
         mask=None if data.mask is None else data.mask[runs],
         n_points=data.n_points[runs],
         noise_variance=None if data.noise_variance is None else data.noise_variance[runs],
+        least_noise=None if data.least_noise is None else data.least_noise[runs],
     )
     if data.keeps_differences:
         part.__dict__["sq_diff"] = data.sq_diff[runs]  # where cached_property keeps it
@@ -120,6 +129,8 @@ def profile(data: Data, L_inv: Array, lam: Array) -> tuple[Array, Array, Array, 
     zz = xp.sum(z * z, axis=-1)
     if data.noise_variance is None:
         s2 = clip(zz / data.n_points[:, None], TINY_SCALE, None)
+        if data.least_noise is not None:
+            s2 = xp.maximum(s2, data.least_noise[:, None] / lam)
     else:
         s2 = data.noise_variance[:, None] / lam
     return c, s2, z, zz
@@ -149,6 +160,9 @@ def negative_log_likelihood(theta: Array, data: Data, kernel: Kernel, gradient: 
     d_lam = 0.5 * lam * (trace - fit)
     if data.noise_variance is not None:
         d_lam = d_lam - 0.5 * n_points + 0.5 * zz / s2  # through s2 = sigma^2 / lam
+    if data.least_noise is not None:
+        bound = s2 <= data.least_noise[:, None] / lam
+        d_lam = xp.where(bound, d_lam - 0.5 * n_points + 0.5 * zz / s2, d_lam)
     # d NLL / d log ell_i = w_i sum_jk (alpha alpha'/s2 - C^-1)_jk slope_jk (x_ji - x_ki)^2. Both factors are
     # symmetric and vanish on the diagonal, so the lower triangle of C^-1 counted twice is enough.
     a = alpha / xp.sqrt(2.0 * s2)[..., None]

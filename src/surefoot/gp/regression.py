@@ -1,6 +1,7 @@
 """The evidence of a regression: the marginal likelihood [NH18, section 2.1], or with a prior the posterior density.
 
-Noise     lam = sigma^2/sigma_f^2 is estimated within [min_lam(n), MAX_LAM], or held at the floor (no noise). Where the
+Noise     lam = sigma^2/sigma_f^2 is estimated within [min_lam(n), MAX_LAM], or held at the floor (no noise). A bound of
+          sigma itself moves sigma_f (likelihood.py), not the box. Where the
           correlation matrix is not positive definite the likelihood is -inf; a start that lies there climbs
           a ladder of lam until it leaves, and `Screened.raised` says so.
 Shapes    theta (R, S, p), p = d + 1: (log ell, log lam); mean and scale are profiled out (likelihood.py).
@@ -106,12 +107,12 @@ class Regression:
         data = self.data
         if data.mask is None:
             keep = like(spread(range(self.n_points), SUBSET), data.X)
-            few = make_data(data.X[:, keep], data.y[:, keep], None, data.noise_variance)
+            few = make_data(data.X[:, keep], data.y[:, keep], None, data.noise_variance, data.least_noise)
         else:  # of each run its own: points inside the mask, then others that fill the row
             columns = like([_inside_first(row, SUBSET) for row in to_host(data.mask).tolist()], data.X)
             rows = like(range(columns.shape[0]), data.X)[:, None]
             X, y, mask = (a[rows, columns] for a in (data.X, data.y, data.mask))
-            few = make_data(X, y, mask, data.noise_variance)
+            few = make_data(X, y, mask, data.noise_variance, data.least_noise)
         return replace(self, data=few, n_evaluated=self.n_history)
 
     def screen(self, theta: Array, lower: Array, upper: Array) -> Screened:

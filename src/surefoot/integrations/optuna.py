@@ -25,6 +25,7 @@ from optuna.samplers import BaseSampler
 from optuna.study import Study
 from optuna.trial import FrozenTrial, Trial
 
+from surefoot.engine.domain import Domain
 from surefoot.engine.suggest import suggest
 from surefoot.engine.warmth import Warmth
 from surefoot.errors import InvalidInputError, SpaceExhaustedError, SurefootWarning, described
@@ -44,9 +45,19 @@ from surefoot.integrations.optuna_history import (
     warmth_of,
 )
 from surefoot.integrations.optuna_outputs import output_attributes
-from surefoot.integrations.optuna_space import Distributions, engine_space, from_engine, to_engine, without_single
+from surefoot.integrations.optuna_space import (
+    Distributions,
+    constrained_space,
+    domain_with,
+    engine_space,
+    from_engine,
+    to_engine,
+    without_single,
+)
 from surefoot.numerics.designs import generator
+from surefoot.optimize.allowed import Allowed
 from surefoot.optimize.checks import is_a
+from surefoot.optimize.constraints import Constraint
 from surefoot.optimize.history import VALUE, Evaluation
 from surefoot.optimize.outputs import as_evaluation, as_share, partial_outputs
 from surefoot.optimize.parameters import Value
@@ -61,6 +72,7 @@ class SurefootSampler(BaseSampler):
     search_space  Optuna's distributions by name; without it the parameters that all finished trials share are
                   used, and the first trial is random. With it, a study in which everything failed so far works too.
     seed, n_init and all other settings (policy, kernel, noise, search, failures, min_success …) are those of `minimize`
+    constraints   known ones on the parameters, as for `minimize`: no suggestion violates one. They need search_space
     learn_from_all_failures  also from FAIL trials without a reason: only where no machine ever dies
     when_exhausted  every point of a finite space has been evaluated, and repeating teaches nothing (no noise):
                   "stop" ends `study.optimize`, "repeat" goes on with random ones of them; either is said once
@@ -76,6 +88,7 @@ class SurefootSampler(BaseSampler):
         *,
         seed: int = 0,
         n_init: int | None = None,
+        constraints: Any = None,
         learn_from_all_failures: bool = False,
         when_exhausted: Literal["stop", "repeat"] = "stop",
         **settings: Any,
@@ -91,6 +104,14 @@ class SurefootSampler(BaseSampler):
         self._lock = threading.Lock()
         if search_space is not None and without_single(search_space):
             engine_space(without_single(search_space))  # unusable distributions are refused now
+        self._constraints: tuple[Constraint, ...] = ()
+        self._domain: Allowed | None = None  # where constraints allow points
+        if constraints is not None:
+            known = "a search_space, so that constraints can be met from the first trial on"
+            expect(bool(search_space), known, search_space, "search_space={'x': FloatDistribution(0, 1)}")
+            self._constraints = constrained_space(dict(search_space or {}), constraints).constraints
+        if self._constraints:
+            self._domain = domain_with(dict(search_space or {}), self._constraints)
 
     def __getstate__(self) -> dict[str, Any]:
         return {key: value for key, value in self.__dict__.items() if key != "_lock"}
@@ -117,6 +138,7 @@ class SurefootSampler(BaseSampler):
             trials = self._trials(study)
             try:
                 values, warmth = self._suggest(trials, trial.number, search_space, sign)
+                values |= self._completing(trial, search_space)
             except Exception as error:
                 self._cannot_suggest(study, trial, error)
                 drawn = {name: self.sample_independent(study, trial, name, d) for name, d in search_space.items()}
@@ -131,16 +153,40 @@ class SurefootSampler(BaseSampler):
     ) -> tuple[dict[str, Value], Warmth]:
         """The engine's values for trial number `me`, and where its searches ended."""
         n_init = default_n_init(len(search_space)) if self._n_init is None else self._n_init
-        space, runs = runs_of(trials, me, search_space, sign, self._learn_from_all)
+        region = None if self._domain is None else self._domain.region
+        space, runs = runs_of(trials, me, search_space, sign, self._learn_from_all, region)
+        domain: Domain = space if self._domain is None else self._domain
         number = me - sum(FORGOTTEN in t.user_attrs and t.number < me for t in trials)  # the design begins anew
-        suggestion = suggest(space, runs, number, replace(self._settings, n_init=n_init).spec, warmth_of(trials))
-        return dict(zip(space.names, space.decode(suggestion.x[0]), strict=True)), suggestion.warmth
+        suggestion = suggest(domain, runs, number, replace(self._settings, n_init=n_init).spec, warmth_of(trials))
+        return dict(zip(space.names, domain.decode(suggestion.x[0]), strict=True)), suggestion.warmth
+
+    def _completing(self, trial: FrozenTrial, search_space: Distributions) -> dict[str, Value]:
+        """Where the user has enqueued a part of a point: the engine's values of the rest, random and allowed.
+
+        None where there is no such part, or nothing can complete it.
+        """
+        enqueued = trial.system_attrs.get("fixed_params") or {}
+        given = {name: value for name, value in enqueued.items() if name in search_space}
+        if self._domain is None or not 0 < len(given) < len(search_space):
+            return {}
+        with contextlib.suppress(InvalidInputError):
+            return self._drawn(domain_with(self._search_space or {}, self._constraints, given), trial.number)
+        return {}
+
+    def _drawn(self, domain: Allowed, me: int) -> dict[str, Value]:
+        """The engine's values of a random allowed point, by name."""
+        unit = domain.from_uniform(generator(self._settings.seed, 1, me).random((1, domain.d)))[0]
+        return dict(zip(domain.region.space.names, domain.decode(unit), strict=True))
 
     def sample_independent(
         self, study: Study, trial: FrozenTrial, param_name: str, param_distribution: BaseDistribution
     ) -> Any:
         """A random value, from (seed, trial number, name)."""
         sign_of(study)
+        if self._domain is not None and (self._search_space or {}).get(param_name) == param_distribution:
+            drawn = self._drawn(self._domain, trial.number)  # one allowed point for all parameters of a trial
+            if param_name in drawn:
+                return from_engine(param_distribution, drawn[param_name])
         space = engine_space({param_name: param_distribution})
         stream = 1 + zlib.crc32(param_name.encode())  # run 0 is the engine's
         rng = generator(self._settings.seed, stream, trial.number)

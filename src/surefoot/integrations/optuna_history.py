@@ -39,9 +39,10 @@ from surefoot.integrations.optuna_space import (
     without_single,
 )
 from surefoot.optimize.durations import weighed_cost
-from surefoot.optimize.history import Evaluation, History
+from surefoot.optimize.history import Evaluation, History, judged
 from surefoot.optimize.outputs import renamed
 from surefoot.optimize.parameters import Value
+from surefoot.optimize.region import Region
 from surefoot.optimize.result import Result, make_result
 from surefoot.optimize.settings import Settings, default_n_init
 from surefoot.optimize.space import Space
@@ -198,9 +199,14 @@ def point_of(trial: FrozenTrial, distributions: Distributions, space: Space) -> 
 
 
 def runs_of(
-    trials: Sequence[FrozenTrial], me: int, distributions: Distributions, sign: float, learn_from_all: bool
+    trials: Sequence[FrozenTrial],
+    me: int,
+    distributions: Distributions,
+    sign: float,
+    learn_from_all: bool,
+    region: Region | None = None,
 ) -> tuple[Space, Batch]:
-    """What the engine needs to suggest a point for trial number `me`."""
+    """What the engine needs to suggest a point for trial number `me`; region: what known constraints allow."""
     space = engine_space(distributions)
     typical = typical_value(trials)
     pending, told = [], []
@@ -209,7 +215,9 @@ def runs_of(
             continue
         x = point_of(trial, distributions, space)
         if x is not None and trial.state.is_finished():
-            told.append(evaluation_of(trial, x, sign, typical, learn_from_all))
+            evaluation = evaluation_of(trial, x, sign, typical, learn_from_all)
+            violates = () if region is None else tuple(map(str, region.violated(x)))
+            told.append(replace(evaluation, violates=violates))
         elif x is not None:
             pending.append(space.encode(x))
     history = History(tuple(told))
@@ -222,6 +230,8 @@ def runs_of(
         seen=None if history.seen.all() else history.seen[None],
         kinds=history.kinds[None],
         failure_cost=weighed_cost(history),
+        allowed=None if history.allowed.all() else history.allowed[None],
+        origin=space.origin[None],
     )
 
 
@@ -239,6 +249,14 @@ def warmth_of(trials: Sequence[FrozenTrial]) -> Warmth:
 def fallbacks_of(trials: Sequence[FrozenTrial]) -> dict[int, str]:
     """The trials whose points are random because the engine failed, by number, and why."""
     return {t.number: str(t.user_attrs[FALLBACK]) for t in trials if FALLBACK in t.user_attrs and not is_void(t)}
+
+
+def _with_constraints(space: Space, about: dict[str, Any]) -> Space:
+    """The space with the known constraints of a run; without them if they cannot be read."""
+    try:
+        return space.constrained(_table(about.get("constraints")) or None)
+    except InvalidInputError:
+        return space
 
 
 def result_of(study: Study, *, settings: Settings | None = None) -> Result:
@@ -267,7 +285,7 @@ def result_of(study: Study, *, settings: Settings | None = None) -> Result:
         )
     if settings is None:
         settings = Settings.of(**{"n_init": default_n_init(len(distributions)), **_table(about.get("settings"))})
-    space, engine = shown_space(distributions), engine_space(distributions)
+    space, engine = _with_constraints(shown_space(distributions), about), engine_space(distributions)
     typical = typical_value(trials)
     used = [
         trial
@@ -281,7 +299,7 @@ def result_of(study: Study, *, settings: Settings | None = None) -> Result:
         for t in used
     ]  # fmt: skip
     objective = objective_of(used)  # the name of the value may have changed on the way
-    evaluations = found if objective is None else [renamed(e, objective) for e in found]
+    evaluations = [judged(e if objective is None else renamed(e, objective), space) for e in found]
     message = f"study {study.study_name}: {len(evaluations)} evaluations"
     if fallbacks := fallbacks_of(trials):
         message += f", {len(fallbacks)} at random points because no suggestion could be made"

@@ -7,13 +7,18 @@ are; the unit cube is the same.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
+import numpy as np
 from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
 
 from surefoot.errors import InvalidInputError
+from surefoot.optimize.allowed import Allowed
+from surefoot.optimize.constraints import Constraint
 from surefoot.optimize.parameters import Categorical, Integer, Parameter, Real, Value
+from surefoot.optimize.region import Region
 from surefoot.optimize.space import Space
 
 Distributions = Mapping[str, BaseDistribution]
@@ -52,6 +57,26 @@ def engine_space(distributions: Distributions) -> Space:
 def shown_space(distributions: Distributions) -> Space:
     """The space in the user's values, for results and reports."""
     return Space.of({name: _shown_parameter(d) for name, d in distributions.items()})
+
+
+def constrained_space(distributions: Distributions, constraints: Any) -> Space:
+    """The space in the user's values with known constraints, given as for `surefoot.minimize`."""
+    return shown_space(distributions).constrained(constraints)
+
+
+def domain_with(
+    distributions: Distributions, constraints: Sequence[Constraint], known: Mapping[str, Any] | None = None
+) -> Allowed:
+    """Where suggestions are made: what constraints on the user's values allow of the engine's.
+
+    known: values of the user's for parameters that are not to be suggested.
+    """
+    single = {name: d for name, d in distributions.items() if d.single()}
+    constants = {name: from_engine(d, engine_space({name: d}).decode(np.zeros(1))[0]) for name, d in single.items()}
+    constants |= {} if known is None else known
+    left = {name: d for name, d in distributions.items() if name not in constants}
+    views = {name: partial(from_engine, d) for name, d in left.items() if not isinstance(_engine_parameter(d), Real)}
+    return Allowed(Region(engine_space(left), constraints, views, constants))
 
 
 def to_engine(d: BaseDistribution, value: Any) -> Value:

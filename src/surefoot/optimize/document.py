@@ -8,12 +8,13 @@ from __future__ import annotations
 import json
 import math
 import os
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import surefoot
 from surefoot.engine.warmth import Warmth
 from surefoot.errors import FileError, InvalidInputError, UnknownNameError, described, shown
+from surefoot.optimize.constraints import Constraint
 from surefoot.optimize.files import read_text, write_whole
 from surefoot.optimize.history import VALUE, Evaluation, History, is_float
 from surefoot.optimize.parameters import Categorical, Integer, Parameter, Real, Value
@@ -21,6 +22,7 @@ from surefoot.optimize.settings import Settings
 from surefoot.optimize.space import Space
 
 FORMAT, VERSION = "surefoot", 2
+_CONSTRAINED = 3  # the version of a document with constraints, which readers of version 2 would pass over
 _FIRST = "surefoot-history-1"  # the format of version 1: evaluations alone, without names of outputs
 _KINDS = {"real": Real, "integer": Integer, "categorical": Categorical}
 _NUMBERS = ("duration_s", "progress", "fidelity")  # of an evaluation
@@ -54,7 +56,7 @@ class Document:
         try:
             document = {
                 "format": FORMAT,
-                "version": VERSION,
+                "version": _CONSTRAINED if self.space is not None and self.space.constraints else VERSION,
                 "surefoot": surefoot.__version__,
                 "direction": history.direction,
                 "objective": named,
@@ -83,8 +85,9 @@ class Document:
             found = _parse(fields | {"space": None, "settings": None} if history_only else fields)
         except _VersionError as error:
             raise FileError(
-                f"expected a document of version {VERSION}, which this surefoot ({surefoot.__version__}) writes, or "
-                f"before; got {shown(str(path))}, {error}; try the surefoot that wrote it, or a newer one"
+                f"expected a document of version {VERSION}, which this surefoot ({surefoot.__version__}) writes (with "
+                f"constraints {_CONSTRAINED}), or before; got {shown(str(path))}, {error}; "
+                "try the surefoot that wrote it, or a newer one"
             ) from None
         except _UnknownSettingError as error:
             raise FileError(
@@ -107,7 +110,7 @@ def _parse(fields: dict[str, Any]) -> Document:
         return Document(History(evaluations, Warmth.from_json(fields["warmth"]), direction))
     if fields["format"] != FORMAT:
         raise ValueError(f"its format is {shown(fields['format'])}")
-    if fields["version"] != VERSION:
+    if fields["version"] not in (VERSION, _CONSTRAINED):
         raise _VersionError(f"which is of version {shown(fields['version'])}")
     objective, asked = fields["objective"], fields["asked_warmth"]
     if not (objective is None or (isinstance(objective, str) and objective)):
@@ -154,7 +157,7 @@ def _dump(e: Evaluation) -> dict[str, Any]:
 
 def _parse_evaluation(row: dict[str, Any], objective: str) -> Evaluation:
     outputs = {name: parse_number(number) for name, number in row["outputs"].items()}
-    numbers = {name: parse_number(row[name]) for name in _NUMBERS}
+    numbers: dict[str, Any] = {name: parse_number(row[name]) for name in _NUMBERS}
     y = outputs.pop(objective) if row["status"] == "ok" else math.nan
     return Evaluation(
         _point(row["x"]), y, row["status"], row["reason"], objective=objective, further=outputs, **numbers
@@ -194,9 +197,14 @@ def parse_number(stored: Any) -> float:
 def _dump_space(space: Space) -> dict[str, Any]:
     kinds = {kind: name for name, kind in _KINDS.items()}
     parameters = zip(space.names, space.parameters, strict=True)
+    constraints = [
+        {"name": c.name, "text": c.text, "kind": "function" if c.comparison is None else "expression"}
+        for c in space.constraints
+    ]
     return {
         "named": space.named,
         "parameters": [{"name": name, "kind": kinds[type(p)], **_dump_parameter(p)} for name, p in parameters],
+        **({"constraints": constraints} if constraints else {}),
     }
 
 
@@ -222,7 +230,36 @@ def _parse_space(fields: dict[str, Any]) -> Space:
     space = Space.of(named if fields["named"] else list(named.values()))
     if list(space.names) != [row["name"] for row in fields["parameters"]]:
         raise ValueError("the names of its parameters")
-    return space
+    constraints = tuple(_parse_constraint(row, space) for row in fields.get("constraints", ()))
+    return space.constrained(constraints) if constraints else space
+
+
+def _parse_constraint(row: dict[str, Any], space: Space) -> Constraint:
+    if not isinstance(row["name"], str) or not isinstance(row["text"], str):
+        raise TypeError("a constraint is no text")
+    if row["kind"] == "function":
+        return Constraint(row["text"], row["name"])
+    return replace(space.constrained(row["text"]).constraints[0], name=row["name"])
+
+
+def given_again(space: Space, constraints: Any, path: str | os.PathLike[str]) -> Space:
+    """The space of a document with the constraints that were given again: they must be those of the document."""
+    if constraints is None:
+        missing = [str(c) for c in space.constraints if c.comparison is None and c.function is None]
+        if missing:
+            raise InvalidInputError(
+                f"expected the functions {', '.join(missing)} among the constraints, which {shown(str(path))} cannot "
+                "hold; got none; try giving all constraints again: constraints=[...]"
+            )
+        return space
+    given = space.constrained(constraints)
+    ours, theirs = ([str(c) for c in one.constraints] for one in (given, space))
+    if ours != theirs:
+        raise InvalidInputError(
+            f"expected the constraints of {shown(str(path))}: {', '.join(theirs) or 'none'}; got "
+            f"{', '.join(ours) or 'none'}; try history= to take over the evaluations alone"
+        )
+    return given
 
 
 def _parse_parameter(row: dict[str, Any]) -> Parameter:

@@ -36,6 +36,7 @@ class Evaluation:
     further: Mapping[str, float] = field(default_factory=dict, hash=False)  # the other outputs; NaN: not computed
     progress: float = math.nan  # share of the simulation that was reached, 0 to 1; NaN: not known
     fidelity: float = math.nan  # of the simulation; NaN: not known
+    violates: tuple[str, ...] = ()  # the known constraints that its point does not meet
 
     @property
     def ok(self) -> bool:
@@ -102,8 +103,19 @@ class History:
 
     @property
     def seen(self) -> np.ndarray:
-        """Which evaluations teach something: all but the transient failures, (n,)."""
-        return np.asarray([e.status != "transient" for e in self.evaluations], dtype=bool)
+        """Which evaluations teach something, (n,): not the transient failures, nor failures where none is suggested."""
+        return np.asarray([e.ok or (e.status == "failed" and not e.violates) for e in self.evaluations], dtype=bool)
+
+    @property
+    def allowed(self) -> np.ndarray:
+        """Which evaluations meet the known constraints, (n,)."""
+        return np.asarray([not e.violates for e in self.evaluations], dtype=bool)
+
+    @property
+    def counts(self) -> np.ndarray:
+        """Which evaluations can be the best, (n,): the successes that are allowed; all successes where none is."""
+        inside = self.ok & self.allowed
+        return inside if inside.any() else self.ok
 
     @property
     def kinds(self) -> np.ndarray:
@@ -169,6 +181,13 @@ class History:
         from surefoot.optimize.document import Document
 
         return Document.read(path, history_only=True).history
+
+
+def judged(evaluation: Evaluation, space: Space) -> Evaluation:
+    """The evaluation, with the known constraints that its point violates."""
+    if not space.constraints:
+        return evaluation
+    return replace(evaluation, violates=tuple(str(c) for c in space.violated(evaluation.x)))
 
 
 def is_float(value: Any) -> bool:

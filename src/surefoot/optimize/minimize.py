@@ -42,6 +42,7 @@ def minimize(
     fun: Callable[[Any], Any],
     bounds: Any = None,
     *,
+    constraints: Any = None,
     n_evals: int = 100,
     n_init: int | None = None,
     policy: str = NOT_GIVEN,
@@ -73,6 +74,10 @@ def minimize(
               repeated. `surefoot.Failed(reason, outputs=…, progress=…)` is one that says what is known all the same.
     bounds    a list or dict of (low, high), `Real`, `Integer` or `Categorical`, or scipy.optimize.Bounds; a parameter
               with low = high is fixed
+    constraints  known ones on the parameters, a list (or a dict by name) of texts, "d_inner + 0.001 <= d_outer" or
+              "a + b + c == 1", and functions of the point as a dict (names x0, x1, … without names in bounds) that
+              return True or a number >= 0 where it is allowed. No point that violates one is evaluated, but for
+              those that you give. See docs/constraints.md
     n_evals   evaluations in total, failed ones and those of `history` and `x0` included
     n_init    evaluations of the initial Latin hypercube: 2 per parameter and 2 more
     policy    what to maximize: "alternate", the default (two EI steps, one ScaledEI step), or RND, MN, LCB, PI, EI,
@@ -96,10 +101,11 @@ def minimize(
     max_failures  TooManyFailuresError after so many failures in a row; a float: when that share of all evaluations has
               failed, judged after the initial design and from the 21st on; None: never
     progress  show a progress bar
-    settings  search="gradient", "paper" or "paper-absolute",
+    settings  search="gradient", or the paper's: "paper", "paper-absolute" or "paper-bayesopt",
               failures="experts", "label-regression", "laplace", "ep", "impute" or "ignore",
               min_success=0.7 (P(success) below which points are avoided; 0: the paper's product), cost="time" (weigh
               failures by how long they take), design, kappa,
+              min_noise=0 (the least noise that is estimated, as a share of y's standard deviation),
               warp="auto" (compress large values where the likelihood says so) or "none",
               prior="short-scales" (length scales far below the distance of points are unlikely) or "none",
               surrogate="exact", or one of your own (register_surrogate)
@@ -118,7 +124,7 @@ def minimize(
     named = {"policy": policy, "kernel": kernel, "noise": noise, "seed": seed}
     settings |= {name: value for name, value in named.items() if value is not NOT_GIVEN}
     settings |= {} if n_init is None else {"n_init": n_init}
-    optimizer = begin(Start(bounds, history, resume, objective, maximize, settings))
+    optimizer = begin(Start(bounds, history, resume, objective, maximize, settings, constraints))
     queue = optimizer.take_pending()
     queue += _given_points(optimizer, x0, y0, queue)
     n_given = len(optimizer.history)

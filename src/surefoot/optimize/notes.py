@@ -1,12 +1,16 @@
-"""What whoever reads a result must know of its failures, in sentences; empty where there is nothing to say."""
+"""What whoever reads a result must know of its failures and constraints, in sentences, if there is anything to say."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from surefoot.optimize.border import LEVEL, Border, per_cent
 from surefoot.optimize.drawing import short
 from surefoot.optimize.durations import duration_note
+from surefoot.optimize.region import Region
 
 if TYPE_CHECKING:
     from surefoot.optimize.result import Result
@@ -14,6 +18,8 @@ if TYPE_CHECKING:
 _NEAR = 0.05  # of the range: a border so near to the best point is worth a sentence
 _SURE = 0.9  # so is a P(success) of the best point below this
 _MAX_NAME = 60
+_ACTIVE = 1e-3  # of the ranges: a known constraint so near to the best point is named
+_MOST_LISTED = 5
 _MOST_FITTED = 500  # evaluations of which a model is fitted for these sentences alone
 
 
@@ -27,7 +33,35 @@ def notes(result: Result) -> list[str]:
     if result.success and result.n_failures and quick and result.model.learns_failures:
         found.append(border_note(result.border))
     found.append(duration_note(result.history))
+    found += constraint_notes(result)
     return [note for note in found if note]
+
+
+def constraint_notes(result: Result) -> list[str]:
+    """Which known constraints the best point lies at, or violates, and how many of the given points violate some."""
+    constraints = result.space.constraints
+    if not constraints or not result.success:
+        return []
+    best = result.history.evaluations[
+        int(np.argmin(np.where(result.history.counts, result.sign * result.func_vals, np.inf)))
+    ]
+    found = []
+    if best.violates:
+        found.append(f"the best point violates {_listed(best.violates)}: no success meets all known constraints")
+    else:
+        near = [str(c) for c, share in Region(result.space, constraints).distances(best.x) if share <= _ACTIVE]
+        if near:
+            found.append(f"the best point lies at the border of {_listed(dict.fromkeys(near))}")
+    n = sum(not allowed for allowed in result.history.allowed)
+    if n:
+        found.append(f"{n} evaluation{'s' * (n > 1)} violate{'s' * (n == 1)} known constraints: kept, never the best")
+    return found
+
+
+def _listed(texts: Iterable[str]) -> str:
+    texts = list(texts)
+    more = f" and {len(texts) - _MOST_LISTED} more" if len(texts) > _MOST_LISTED else ""
+    return ", ".join(short(text, _MAX_NAME) for text in texts[:_MOST_LISTED]) + more
 
 
 def border_note(border: Border) -> str:

@@ -25,11 +25,12 @@ from surefoot.errors import (
     described,
     shown,
 )
+from surefoot.optimize.allowed import domain_of
 from surefoot.optimize.checks import as_integer, as_truth, is_a, plain_number
-from surefoot.optimize.document import Document
+from surefoot.optimize.document import Document, given_again
 from surefoot.optimize.durations import weighed_cost
 from surefoot.optimize.given import listed
-from surefoot.optimize.history import VALUE, Direction, Evaluation, History
+from surefoot.optimize.history import VALUE, Direction, Evaluation, History, judged
 from surefoot.optimize.keywords import check_keywords
 from surefoot.optimize.outputs import (
     as_evaluation,
@@ -74,17 +75,20 @@ class Optimizer:
         history: History | str | os.PathLike[str] | None = None,
         maximize: bool = False,
         objective: str | None = None,
+        constraints: Any = None,
         **settings: Any,
     ) -> None:
         """Keyword settings: policy, kernel, search, noise, design, kappa, failures; see `Settings`.
 
         objective: the name of the output to optimize, where dicts of several outputs are told
+        constraints: known ones on the parameters, as for `minimize`; no point is suggested that violates one
         """
-        own = ("seed", "n_init", "history", "maximize", "objective")
+        own = ("seed", "n_init", "history", "maximize", "objective", "constraints")
         check_keywords(
             settings, (*own, *(name for name in Settings.__dataclass_fields__ if name not in own)), "Optimizer"
         )
-        self.space = Space.of(bounds)
+        self.space = Space.of(bounds, constraints)
+        self._domain = domain_of(self.space)
         n_init = default_n_init(self.space.d) if n_init is None else n_init
         self.settings = Settings.of(seed=seed, n_init=n_init, **settings)
         self._sign = -1.0 if as_truth("maximize", maximize) else 1.0
@@ -169,7 +173,7 @@ class Optimizer:
         with self._lock:
             state = self._state
             number = len(state.history) + len(state.pending)
-            suggestion = suggest(self.space, self._batch(state), number, self.settings.spec, state.warmth)
+            suggestion = suggest(self._domain, self._batch(state), number, self.settings.spec, state.warmth)
             if "jitter" in suggestion.status[0]:  # before the point is pending: the warning may be made an error
                 warnings.warn(
                     "the correlation matrix was singular and its diagonal was raised: points very close together, "
@@ -177,7 +181,7 @@ class Optimizer:
                     NumericalWarning,
                     stacklevel=3,
                 )
-            values = self.space.decode(suggestion.x[0])
+            values = self._domain.decode(suggestion.x[0])
             self._state = state.with_pending(values, self.space.encode(values), suggestion.warmth)
         return self._plain(values)
 
@@ -196,6 +200,8 @@ class Optimizer:
             seen=None if history.seen.all() else history.seen[None],
             kinds=history.kinds[None],
             failure_cost=weighed_cost(history),
+            origin=self.space.origin[None],
+            allowed=None if history.allowed.all() else history.allowed[None],
         )
 
     # --- telling
@@ -282,6 +288,7 @@ class Optimizer:
 
     def record(self, *evaluations: Evaluation) -> None:
         """Keep evaluations of valid points: all of them, or (interrupted) none."""
+        evaluations = tuple(judged(e, self.space) for e in evaluations)
         units = [self.space.encode(e.x) for e in evaluations]
         with self._lock:
             self._state = self._state.with_told(evaluations, units)
@@ -304,12 +311,15 @@ class Optimizer:
         ).write(path)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
-        """The optimizer that `save` of an optimizer or a result wrote: it goes on as if it had not been away."""
-        return cls.from_document(Document.read(path), path)
+    def load(cls, path: str | os.PathLike[str], *, constraints: Any = None) -> Self:
+        """The optimizer that `save` of an optimizer or a result wrote: it goes on as if it had not been away.
+
+        constraints: the same ones again, where functions are among them, which no file can hold
+        """
+        return cls.from_document(Document.read(path), path, constraints)
 
     @classmethod
-    def from_document(cls, document: Document, path: str | os.PathLike[str]) -> Self:
+    def from_document(cls, document: Document, path: str | os.PathLike[str], constraints: Any = None) -> Self:
         """The optimizer of a document that was read from this path."""
         if document.space is None or document.settings is None:
             raise InvalidInputError(
@@ -317,7 +327,8 @@ class Optimizer:
                 "try giving the bounds too: minimize(f, bounds, resume=…) or Optimizer(bounds, history=…)"
             )
         maximize, settings = document.history.direction == "maximize", asdict(document.settings)
-        new = cls(document.space, history=document.history, maximize=maximize, objective=document.objective, **settings)
+        space = given_again(document.space, constraints, path)
+        new = cls(space, history=document.history, maximize=maximize, objective=document.objective, **settings)
         new.take_over(document.pending, document.asked)
         return new
 
@@ -358,8 +369,8 @@ class Optimizer:
 
     @property
     def best(self) -> Evaluation | None:
-        """The best evaluation so far; None while nothing has succeeded."""
-        found = [e for e in self.history.evaluations if e.ok]
+        """The best evaluation so far, of those that meet known constraints if any does; None without a success."""
+        found = [e for e, counts in zip(self.history.evaluations, self.history.counts, strict=True) if counts]
         return min(found, key=lambda e: self._sign * e.y) if found else None
 
     def result(self, message: str = "", queue: Sequence[tuple[Value, ...]] = ()) -> Result:

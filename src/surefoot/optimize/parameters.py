@@ -44,6 +44,12 @@ def _check_number(name: str, what: str, value: Any) -> float:
     return float(number)
 
 
+def _origin(low: float, high: float, log: bool) -> float:
+    """Where 0 of the (logarithmic) scale lies if low is at 0 and high at 1; 0 for a range that is no range."""
+    low, high = (math.log(low), math.log(high)) if log else (float(low), float(high))
+    return -low / (high - low) if high > low else 0.0
+
+
 @dataclass(frozen=True)
 class Real:
     """A real parameter in [low, high], on a logarithmic scale if `log`."""
@@ -58,6 +64,11 @@ class Real:
     def n_values(self) -> float:
         """How many values there are."""
         return math.inf if self.low < self.high else 1
+
+    @property
+    def origin(self) -> tuple[float, ...]:
+        """Where its own zero lies, of each column."""
+        return (_origin(self.low, self.high, self.log),)
 
     def check(self, name: str) -> None:
         """Raise if the bounds make no sense."""
@@ -100,6 +111,15 @@ class Real:
         else:
             value = self.low * (1.0 - u) + self.high * u
         return min(float(self.high), max(float(self.low), value))
+
+    def decode_all(self, columns: np.ndarray) -> np.ndarray:
+        """The values (m,) at columns (m, 1); a logarithmic one may differ from `decode` in its last bit."""
+        u = columns[:, 0]
+        if self.log:
+            value = np.exp(math.log(self.low) * (1.0 - u) + math.log(self.high) * u)
+        else:
+            value = self.low * (1.0 - u) + self.high * u
+        return np.asarray(np.clip(value, float(self.low), float(self.high)))
 
     def snap(self, columns: np.ndarray) -> np.ndarray:
         """The nearest valid columns."""
@@ -146,6 +166,11 @@ class Integer:
         """How many values there are."""
         return self.high - self.low + 1
 
+    @property
+    def origin(self) -> tuple[float, ...]:
+        """Where its own zero lies, of each column."""
+        return (_origin(self.low, self.high, self.log),)
+
     def check(self, name: str) -> None:
         """Raise if the bounds make no sense."""
         low, high = (
@@ -181,6 +206,11 @@ class Integer:
         at = self._scale(self.low) + float(columns[0]) * (self._scale(self.high) - self._scale(self.low))
         return min(self.high, max(self.low, round(math.exp(at) if self.log else at)))
 
+    def decode_all(self, columns: np.ndarray) -> np.ndarray:
+        """The integers (m,), as floats, nearest to columns (m, 1)."""
+        at = self._scale(self.low) + columns[:, 0] * (self._scale(self.high) - self._scale(self.low))
+        return np.asarray(np.clip(np.round(np.exp(at) if self.log else at), self.low, self.high))
+
     def snap(self, columns: np.ndarray) -> np.ndarray:
         """The nearest valid columns."""
         flat = [self.encode(self.decode(row)) for row in columns.reshape(-1, 1)]
@@ -191,7 +221,9 @@ class Integer:
         if self.log:
             return self.snap(u[:, None])
         values = self.low + np.minimum(np.floor(u * self.n_values), self.n_values - 1)
-        return np.asarray([self.encode(v) for v in values])
+        span = float(self.high) - float(self.low)
+        units = (values - float(self.low)) / span if span > 0.0 else np.zeros_like(values)
+        return np.asarray(units[:, None])
 
     def neighbours(self, value: Value) -> list[Value]:
         """The integers one step up and down."""
@@ -257,6 +289,11 @@ class Categorical:
         """Where the choices stand that can be looked up."""
         return {choice: i for i, choice in enumerate(self.choices) if _is_plain(choice)}
 
+    @property
+    def origin(self) -> tuple[float, ...]:
+        """Where its own zero lies, of each column: choices have none."""
+        return (0.0,) * self.n_columns
+
     def check(self, name: str) -> None:
         """Raise unless there is something to choose, and the choices can be told apart."""
         others = [choice for choice in self.choices if not _is_plain(choice)]
@@ -294,6 +331,12 @@ class Categorical:
     def decode(self, columns: np.ndarray) -> Value:
         """The choice whose columns are nearest."""
         return self.choices[int(self._nearest(columns[None])[0])]
+
+    def decode_all(self, columns: np.ndarray) -> np.ndarray:
+        """The choices (m,) nearest to columns (m, c)."""
+        table = np.empty(len(self.choices), dtype=object)
+        table[:] = self.choices
+        return np.asarray(table[self._nearest(columns)])
 
     def _nearest(self, columns: np.ndarray) -> np.ndarray:
         """The choice (...) nearest to each row of columns (..., c)."""

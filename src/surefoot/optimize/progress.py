@@ -51,7 +51,7 @@ class Progress:
             return
         ok = history.ok
         least = np.min if history.direction == "minimize" else np.max
-        best = f"best {least(history.y[ok]):.6g}" if ok.any() else "no success yet"
+        best = f"best {least(history.y[history.counts]):.6g}" if ok.any() else "no success yet"
         failed = int((~ok).sum())
         self.show(len(history), best + (f", {failed} failed" if failed else ""))
 

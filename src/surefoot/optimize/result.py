@@ -180,7 +180,7 @@ class Result:
     @property
     def outputs(self) -> dict[str, float]:
         """Every output of the best evaluation, by name; none if nothing succeeded."""
-        ok = [e for e in self.history.evaluations if e.ok]
+        ok = [e for e, counts in zip(self.history.evaluations, self.history.counts, strict=True) if counts]
         return min(ok, key=lambda e: self.sign * e.y).outputs if ok else {}
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -200,8 +200,8 @@ class Result:
         evaluations = self.history.evaluations
         known = [name for name in OPTIONAL if any(math.isfinite(getattr(e, name)) for e in evaluations)]
         parameters, outputs = columns(_COLUMNS, self.space.names, self.history.outputs[1:])
-        for i, e in zip(self.numbers, evaluations, strict=True):
-            if e.ok and not self.sign * best <= self.sign * e.y:  # `not <=` so that the first replaces NaN
+        for i, e, counts in zip(self.numbers, evaluations, self.history.counts.tolist(), strict=True):
+            if counts and not self.sign * best <= self.sign * e.y:  # `not <=` so that the first replaces NaN
                 best = e.y
             rows.append({
                 "number": i,
@@ -229,6 +229,8 @@ class Result:
         units = self.history.units(self.space)
         seen, kinds = self.history.seen[None], self.history.kinds[None]
         runs = Batch(units[None], y[None], ok[None], np.zeros((1, 0, units.shape[1])), (0,), seen, kinds)
+        if not self.history.allowed.all():
+            runs = replace(runs, allowed=self.history.allowed[None])
         rng = generator(self.settings.seed, 0, self.nfev)
         with engine(self.nfev):
             fitted = fit_model(runs, self.settings.spec, self.history.warmth, (rng,))
@@ -240,7 +242,8 @@ class Result:
 
         The least of many noisy values is the luckiest one; the model averages over its neighbours.
         """
-        succeeded = [self.x_iters[i] for i in np.flatnonzero(self.history.ok)]
+        counts = self.history.counts
+        succeeded = [self.x_iters[i] for i in np.flatnonzero(counts)]
         if not succeeded:
             raise InvalidInputError(
                 f"expected at least one successful evaluation to recommend; got {self.nfev}, all failed; "
@@ -248,7 +251,7 @@ class Result:
             )
         mean, sd = self.model.predict(succeeded)
         noisy = bool(self.model.fitted.noisy[0])
-        values = self.func_vals[self.history.ok]
+        values = self.func_vals[counts]
         best = int(np.argmin(self.sign * (mean if noisy else values)))
         return Recommendation(succeeded[best], float(mean[best]), float(sd[best]))
 
@@ -318,7 +321,7 @@ def make_result(
     """
     history = replace(history, direction="minimize" if sign > 0.0 else "maximize")
     y, ok = history.y, history.ok
-    best = int(np.argmin(np.where(ok, sign * y, np.inf))) if ok.any() else None
+    best = int(np.argmin(np.where(history.counts, sign * y, np.inf))) if ok.any() else None
     return Result(
         x=None if best is None else space.to_user(history.evaluations[best].x),
         fun=math.nan if best is None else float(y[best]),

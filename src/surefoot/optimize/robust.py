@@ -19,6 +19,7 @@ import numpy as np
 
 from surefoot.errors import shown
 from surefoot.numerics.designs import generator
+from surefoot.optimize.allowed import domain_of
 from surefoot.optimize.checks import as_number
 from surefoot.optimize.neighbourhood import Neighbourhood
 from surefoot.optimize.parameters import Categorical
@@ -74,6 +75,7 @@ class _Search:
     def __init__(self, result: Result, near: Neighbourhood, wanted: float) -> None:
         self.result, self.near, self.wanted = result, near, wanted
         self.model, self.space = result.model, result.space  # no model: an error, nothing has succeeded
+        self.domain = domain_of(self.space)
         self.unconstrained = self.space.encode(self.space.validate(result.x))
         self.best = _Candidate(self.unconstrained)
 
@@ -92,7 +94,7 @@ class _Search:
             some = self._promising(units, values)
             if not self._consider(units[some], values[some]):
                 reach *= _SHRINKAGE
-        values = self.result.sign * self.result.func_vals[self.result.history.ok]
+        values = self.result.sign * self.result.func_vals[self.result.history.counts]
         gain = _MATERIAL * float(np.median(values) - values.min())
         if known.p >= self.wanted and known.value - self.best.value <= gain:
             self.best = known
@@ -117,7 +119,7 @@ class _Search:
 
     def _try_evaluated(self) -> None:
         """The evaluated successes, from the best on, until one is sure enough."""
-        places = np.flatnonzero(self.result.history.ok)
+        places = np.flatnonzero(self.result.history.counts)
         units = self.result.history.units(self.space)[places]
         values = self._careful(units)
         order = np.argsort(values, kind="stable")[:_MOST_EVALUATED]
@@ -140,7 +142,7 @@ class _Search:
     def _drawn(self, reach: float, number: int) -> np.ndarray:
         """Points around the best one, and on the way from it to the best evaluation; at first of the whole space."""
         rng = generator(0, 1, number)
-        drawn = self.space.from_uniform(rng.random((_DRAWN, self.space.d)))
+        drawn = self.domain.from_uniform(rng.random((_DRAWN, self.space.d)))
         units = np.repeat(self.best.unit[None], _DRAWN, axis=0)
         units[::4] += rng.random((len(units[::4]), 1)) * (self.unconstrained - self.best.unit)
         for p, columns in self.space.columns():
@@ -150,7 +152,7 @@ class _Search:
             units[chosen, columns] = moved[chosen]
         if number == 0:
             units[1::2] = drawn[1::2]
-        return self.space.snap(units)
+        return self.domain.snap(units)
 
 
 def robust(result: Result, p: Any, within: Any) -> Robust:
@@ -165,7 +167,7 @@ def robust(result: Result, p: Any, within: Any) -> Robust:
     if result.n_failures and not search.model.learns_failures:
         notes.append("where evaluations fail was not learned, so P(success) counts as 1")
     if best.place is None:
-        x, number = result.space.to_user(result.space.decode(best.unit)), None
+        x, number = result.space.to_user(search.domain.decode(best.unit)), None
         notes.append("this point has not been evaluated: evaluate it before you rely on it")
     else:
         x, number = result.x_iters[best.place], result.numbers[best.place]

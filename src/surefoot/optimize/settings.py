@@ -65,6 +65,7 @@ class Settings:
     min_success: float | str = AUTO
     surrogate: str = "exact"  # the kind of model of the objective
     cost: str = "evaluations"  # what is saved: evaluations, or "time": failures count as much as they take
+    min_noise: float = 0.0  # the least noise that is estimated, as a share of y's standard deviation
 
     @classmethod
     def of(cls, **values: Any) -> Settings:
@@ -98,6 +99,11 @@ class Settings:
         self._set("min_distance", as_number("min_distance", self.min_distance, 0.0, 0.5, 1e-8))
         if not (is_a(self.min_success, str) and str(self.min_success) == AUTO):
             self._set("min_success", as_number("min_success", self.min_success, 0.0, 1.0, 0.7))
+        self._set("min_noise", as_number("min_noise", self.min_noise, 0.0, 1.0, 0.01))
+        if self.min_noise > 0.0 and self.noise != NOISE_ESTIMATED:
+            raise InvalidInputError(
+                f"expected min_noise beside noise='estimate' alone; got noise={self.noise}; try min_noise=0"
+            )
         self._set("kappa", as_number("kappa", self.kappa, 0.0, math.inf, KAPPA))
         self._resolve()
 
@@ -131,6 +137,7 @@ class Settings:
             warps=tuple(range(len(LEVELS))) if self.warp == AUTO else (0,),
             prior=PRIORS[self.prior],
             noise=None if self.noise == NOISE_ESTIMATED else float(self.noise),
+            min_noise=self.min_noise,
             failures=FAILURE_MODELS.get(self.failures),
             imputes=self.failures == "impute",
             min_success=float(self.min_success),

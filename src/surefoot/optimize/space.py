@@ -9,13 +9,14 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from surefoot.errors import InvalidInputError, shown
 from surefoot.optimize.checks import is_a
+from surefoot.optimize.constraints import Constraint, constraints_of
 from surefoot.optimize.given import as_mapping, is_frame, listed, pairs_of_limits, rows_of_frame
 from surefoot.optimize.parameters import Categorical, Integer, Parameter, Real, Value
 
@@ -64,18 +65,32 @@ class Space:
     names: tuple[str, ...]
     parameters: tuple[Parameter, ...]
     named: bool
+    constraints: tuple[Constraint, ...] = ()  # known ones; what they leave is `surefoot.optimize.allowed`
+
+    region = None  # the space itself is the whole cube
 
     @classmethod
-    def of(cls, bounds: Any) -> Space:
+    def of(cls, bounds: Any, constraints: Any = None) -> Space:
         """A space from a list or dict of bounds, or scipy.optimize.Bounds (or a space, returned as it is)."""
         if is_a(bounds, cls):
             space: Space = bounds
-            return space
+            return space if constraints is None else space.constrained(constraints)
         names, specs, named = _names_and_specs(bounds)
         if not specs:
             raise InvalidInputError("expected at least one parameter; got none; try bounds=[(0, 1)]")
         parameters = tuple(_as_parameter(name, spec) for name, spec in zip(names, specs, strict=True))
-        return cls(tuple(names), parameters, named)
+        return cls(tuple(names), parameters, named).constrained(constraints)
+
+    def constrained(self, constraints: Any) -> Space:
+        """The same parameters with these constraints and no others: one, a list, or a dict of them by name."""
+        return replace(self, constraints=constraints_of(constraints, self.names, self.parameters))
+
+    def violated(self, values: Sequence[Value]) -> list[Constraint]:
+        """The constraints that do not hold at a validated point."""
+        if not self.constraints:
+            return []
+        point = dict(zip(self.names, values, strict=True))
+        return [constraint for constraint in self.constraints if not constraint.holds(point)]
 
     @property
     def d(self) -> int:
@@ -96,6 +111,11 @@ class Space:
     def free(self) -> np.ndarray:
         """Which inputs vary continuously, (D,)."""
         return np.concatenate([np.full(p.n_columns, p.n_values == math.inf) for p in self.parameters])
+
+    @property
+    def origin(self) -> np.ndarray:
+        """Where the parameters' own zeros lie, (D,)."""
+        return np.concatenate([p.origin for p in self.parameters])
 
     @property
     def is_continuous(self) -> bool:

@@ -26,6 +26,7 @@ class Start:
     objective: str | None
     maximize: bool
     settings: dict[str, Any]  # only those that were given
+    constraints: Any = None
 
 
 def begin(start: Start) -> Optimizer:
@@ -39,7 +40,7 @@ def begin(start: Start) -> Optimizer:
         return _fresh(start, document.history)
     if document.objective is None:
         document = replace(document, objective=start.objective)
-    optimizer = Optimizer.from_document(document, start.resume)
+    optimizer = Optimizer.from_document(document, start.resume, start.constraints)
     contradictions = _contradictions(start, optimizer)
     if contradictions:
         raise InvalidInputError(
@@ -53,7 +54,14 @@ def _fresh(start: Start, history: History | str | os.PathLike[str] | None) -> Op
     if start.bounds is None:
         raise InvalidInputError("expected bounds; got none; try minimize(f, [(0, 1), (0, 1)]), or resume='run.json'")
     maximize = False if start.maximize is NOT_GIVEN else start.maximize
-    return Optimizer(start.bounds, history=history, maximize=maximize, objective=start.objective, **start.settings)
+    return Optimizer(
+        start.bounds,
+        history=history,
+        maximize=maximize,
+        objective=start.objective,
+        constraints=start.constraints,
+        **start.settings,
+    )
 
 
 def _contradictions(start: Start, found: Optimizer) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from surefoot.optimize.evaluate import Guard, evaluate
@@ -39,7 +39,8 @@ class Work:
 
     def task(self, point: Point) -> tuple[Any, ...]:
         """The arguments of `evaluate`, here or on a worker."""
-        return self.fun, self.optimizer.space, point, self.guard, self.optimizer.known_objective
+        space = replace(self.optimizer.space, constraints=())  # functions among them may not travel
+        return self.fun, space, point, self.guard, self.optimizer.known_objective
 
 
 def one_by_one(work: Work) -> None:

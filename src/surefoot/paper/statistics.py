@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -93,6 +93,13 @@ def wilson(k: int, n: int) -> tuple[float, float]:
     centre = (share + spread / 2.0) / (1.0 + spread)
     half = z / (1.0 + spread) * math.sqrt(share * (1.0 - share) / n + spread / (4.0 * n))
     return max(0.0, centre - half), min(1.0, centre + half)
+
+
+def cohen_kappa(a: Sequence[int], b: Sequence[int]) -> float:
+    """Agreement of two raters beyond chance: 1 all, 0 what raters with such frequencies share by chance; else NaN."""
+    one, other = np.asarray(a), np.asarray(b)
+    by_chance = sum(float(np.mean(one == code) * np.mean(other == code)) for code in set(one) | set(other))
+    return math.nan if by_chance == 1.0 else (float(np.mean(one == other)) - by_chance) / (1.0 - by_chance)
 
 
 def standard_error(values: np.ndarray) -> np.ndarray:

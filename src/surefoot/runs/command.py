@@ -1,10 +1,11 @@
-"""Evaluate a point by a command: start it, wait, read its value. Nothing passes through a shell."""
+"""Evaluate a point by commands: lay out their files, start them in turn, wait, read what they left. No shell."""
 
 from __future__ import annotations
 
 import math
 import time
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,41 +13,88 @@ from surefoot.errors import InvalidInputError
 from surefoot.execute.outcome import Outcome, death, signal_name, timeout_outcome
 from surefoot.execute.processes import Processes, wait
 from surefoot.execute.supervise import CANNOT_START, MESSAGE
-from surefoot.runs.evaluator import STDERR, STDOUT, Evaluator, fill
+from surefoot.runs.evaluator import PROGRESS, STDERR, STDOUT, Evaluator
+from surefoot.runs.extract import Call, Found, extract
+from surefoot.runs.placeholders import fill
 from surefoot.runs.reading import read_partial, read_value, tail
 
+Watch = Callable[[str, Any], None]  # is told what happens, by a word and what goes with it
 
-def run_command(
-    evaluator: Evaluator, values: dict[str, Any], folder: Path, environment: dict[str, str], processes: Processes
-) -> Outcome:
-    """What came of the command in its working directory; stdout and stderr are kept there."""
+
+@dataclass(frozen=True)
+class Surroundings:
+    """Where commands run, and what they are given."""
+
+    values: dict[str, Any]  # of all placeholders
+    parameters: dict[str, Any]
+    folder: Path
+    environment: dict[str, str]
+    processes: Processes
+    call: Call  # of functions that read results
+    watch: Watch = lambda what, thing: None
+
+
+def run_command(evaluator: Evaluator, around: Surroundings) -> Outcome:
+    """What came of the commands in their working directory; stdout and stderr are kept there."""
     start = time.monotonic()
-    with (folder / STDOUT).open("wb") as out, (folder / STDERR).open("wb") as err:
-        running = processes.start(
-            fill(evaluator.command, values),
+    evaluator.deck.lay_out(around.folder, around.values)
+    around.watch("files", sorted(evaluator.deck.files))
+    outcome = Outcome()
+    for step in evaluator.before:
+        outcome = outcome if outcome.reason else _step(step.command, step.timeout_s, step.name, evaluator, around)
+    if not outcome.reason:
+        start = time.monotonic()
+        outcome = _run(evaluator.command, evaluator.timeout_s, "", evaluator, around)
+    for step in evaluator.after:
+        outcome = outcome if outcome.reason else _step(step.command, step.timeout_s, step.name, evaluator, around)
+    left_s = math.inf if evaluator.timeout_s is None else evaluator.timeout_s - (time.monotonic() - start)
+    if evaluator.results:
+        found = extract(evaluator.results, around.folder, around.parameters, left_s, around.call)
+        around.watch("results", found)
+        return _with_results(outcome, evaluator, found)
+    if outcome.reason:
+        return _with_outputs(outcome, read_partial(evaluator.value, around.folder))
+    try:
+        return _with_outputs(outcome, read_value(evaluator.value, around.folder, left_s))
+    except ValueError as error:
+        return Outcome(reason=str(error))
+
+
+def _step(
+    command: tuple[str, ...], timeout_s: float | None, name: str, evaluator: Evaluator, around: Surroundings
+) -> Outcome:
+    outcome = _run(command, timeout_s, name, evaluator, around)
+    return replace(outcome, reason=f"{name}: {outcome.reason}") if outcome.reason else outcome
+
+
+def _run(
+    command: tuple[str, ...], timeout_s: float | None, name: str, evaluator: Evaluator, around: Surroundings
+) -> Outcome:
+    """What came of one command; its outputs stand in files that begin with its name, if it has one."""
+    folder, before = around.folder, f"{name}." if name else ""
+    arguments = fill(command, around.values)
+    around.watch("command", arguments)
+    with (folder / f"{before}{STDOUT}").open("wb") as out, (folder / f"{before}{STDERR}").open("wb") as err:
+        running = around.processes.start(
+            arguments,
             folder=folder,
-            environment=environment,
+            environment=around.environment,
             memory_limit_mb=evaluator.memory_limit_mb,
             stdout=out,
             stderr=err,
         )
         try:
-            in_time = wait(running, evaluator.timeout_s)
+            in_time = wait(running, timeout_s)
         finally:
-            code = processes.stop(running)
-    outcome = _ended(folder, code) if in_time else timeout_outcome(evaluator.timeout_s)
-    if outcome.reason:
-        return _with_outputs(outcome, read_partial(evaluator.value, folder))
-    left_s = math.inf if evaluator.timeout_s is None else evaluator.timeout_s - (time.monotonic() - start)
-    try:
-        return _with_outputs(outcome, read_value(evaluator.value, folder, left_s))
-    except ValueError as error:
-        return Outcome(reason=str(error))
+            code = around.processes.stop(running)
+    outcome = _ended(folder, f"{before}{STDERR}", code) if in_time else timeout_outcome(timeout_s)
+    around.watch("ended", (outcome, f"{before}{STDOUT}", f"{before}{STDERR}"))
+    return outcome
 
 
-def _ended(folder: Path, code: int) -> Outcome:
+def _ended(folder: Path, stderr: str, code: int) -> Outcome:
     """What an exit code says."""
-    said = tail(folder / STDERR, 4096).strip()
+    said = tail(folder / stderr, 4096).strip()
     if code == CANNOT_START and said.startswith(MESSAGE):
         raise InvalidInputError(f"expected a command that can be started; got {said}; try it by hand in {folder}")
     if code < 0:
@@ -57,9 +105,20 @@ def _ended(folder: Path, code: int) -> Outcome:
     return Outcome()
 
 
+def _with_results(outcome: Outcome, evaluator: Evaluator, found: dict[str, Found]) -> Outcome:
+    """What came, with the results that were read; one that was not is a failure, unless it is optional."""
+    optional = {name for name, source in evaluator.results if source.optional or name == PROGRESS}
+    lost = [name for name, one in found.items() if one.error and name not in optional]
+    if lost and not outcome.reason:
+        outcome = Outcome(reason=f"no value: {lost[0]}: {found[lost[0]].error}")
+    known = {name: one.number for name, one in found.items() if not one.error}
+    missing = dict.fromkeys(optional - set(known) - {PROGRESS}, math.nan) if not outcome.reason else {}
+    return _with_outputs(outcome, known | missing)
+
+
 def _with_outputs(outcome: Outcome, value: float | dict[str, float]) -> Outcome:
     """What came, with what was read; among outputs by name `progress` is the share of the work that was done."""
     if not isinstance(value, dict):
         return replace(outcome, value=value)
-    outputs = {name: number for name, number in value.items() if name != "progress"}
-    return replace(outcome, value=outputs, progress=value.get("progress", math.nan))
+    outputs = {name: number for name, number in value.items() if name != PROGRESS}
+    return replace(outcome, value=outputs, progress=value.get(PROGRESS, math.nan))

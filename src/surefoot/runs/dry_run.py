@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Iterator
+from typing import Any
 
 from surefoot.engine.suggest import initial_design
 from surefoot.execute.caller import LoadError
-from surefoot.integrations.optuna_space import engine_space, from_engine
+from surefoot.integrations.optuna_space import constrained_space, domain_with, engine_space, from_engine
+from surefoot.optimize.allowed import Allowed
 from surefoot.runs.evaluation import caller_of, not_loaded
-from surefoot.runs.evaluator import fill
+from surefoot.runs.placeholders import fill
 from surefoot.runs.problem import Problem
 from surefoot.runs.storage import has_studies, load_study, opened, parse_url, shown_url, study_names
 from surefoot.runs.study import changes_of, check_same_problem, counts_of
@@ -22,17 +24,31 @@ def check(problem: Problem, place: str) -> Iterator[str]:
     yield f"study       {problem.name}, {goal}, {problem.n_evals} evaluations, {problem.settings.policy}"
     for name, distribution in problem.parameters.items():
         yield f"parameter   {name}: {distribution}"
-    space = engine_space(problem.parameters)
-    first = space.decode(initial_design(space, problem.settings.spec, 0)[0])
-    x = {name: from_engine(d, value) for (name, d), value in zip(problem.parameters.items(), first, strict=True)}
+    for constraint in constrained_space(problem.parameters, problem.constraints or None).constraints:
+        yield f"constraint  {constraint}"
+    if problem.constraints:
+        yield f"allowed     about {_domain(problem).share:.2g} of the space"
+    x = first_point(problem)
+    for spec in [problem.evaluator.python, *(source.python for _, source in problem.evaluator.results)]:
+        if spec:
+            _load(problem, spec)
     if problem.evaluator.python:
-        _load(problem)
         yield f"objective   {problem.evaluator.python}, called with {x}"
     else:
         folder = problem.evaluations_folder / "000000"
         values = {**x, "here": str(problem.folder), "folder": str(folder), "trial": 0}
-        yield f"command     {shlex.join(fill(problem.evaluator.command, values))}"
+        for name, source in problem.evaluator.deck.files.items():
+            yield f"file        {name}, {len(source.splitlines())} lines"
+        for source in (*problem.evaluator.deck.copies, *problem.evaluator.deck.links):
+            yield f"file        {os.path.basename(source)}"
+        before, after = (
+            [step.command for step in steps] for steps in (problem.evaluator.before, problem.evaluator.after)
+        )
+        for command in (*before, problem.evaluator.command, *after):
+            yield f"command     {shlex.join(fill(command, values))}"
         yield f"in          {folder}"
+        for name, result in problem.evaluator.results:
+            yield f"result      {name}: {result.told()}"
     url = parse_url(place)
     if not has_studies(place):
         yield f"storage     {shown_url(url)}, to be made"
@@ -49,12 +65,28 @@ def check(problem: Problem, place: str) -> Iterator[str]:
             yield f"changed     {line}"
 
 
-def _load(problem: Problem) -> None:
+def first_point(problem: Problem) -> dict[str, Any]:
+    """The first point of a run that has no starting points."""
+    space = engine_space(problem.parameters)
+    if problem.constraints:
+        domain = _domain(problem)
+        found = domain.region.point(domain.decode(initial_design(domain, problem.settings.spec, 0)[0]))
+        return {name: found[name] for name in problem.parameters}
+    first = space.decode(initial_design(space, problem.settings.spec, 0)[0])
+    return {name: from_engine(d, value) for (name, d), value in zip(problem.parameters.items(), first, strict=True)}
+
+
+def _domain(problem: Problem) -> Allowed:
+    constraints = constrained_space(problem.parameters, problem.constraints).constraints
+    return domain_with(problem.parameters, constraints)
+
+
+def _load(problem: Problem, spec: str) -> None:
     """As a run would: in a process of its own, within its time."""
-    caller = caller_of(problem, {**os.environ, **problem.evaluator.environment})
+    caller = caller_of(problem, spec, {**os.environ, **problem.evaluator.environment})
     try:
         caller.start()
     except LoadError as error:
-        raise not_loaded(problem, error) from None
+        raise not_loaded(spec, error) from None
     finally:
         caller.stop()

@@ -23,7 +23,7 @@ from surefoot.execute.outcome import Outcome, is_machine_trouble
 from surefoot.execute.processes import Processes, StoppedError
 from surefoot.optimize.evaluate import from_outcome
 from surefoot.optimize.history import Evaluation
-from surefoot.runs.command import run_command
+from surefoot.runs.command import Surroundings, Watch, run_command
 from surefoot.runs.evaluator import PARAMETERS_FILE, STDERR, STDOUT
 from surefoot.runs.problem import Problem
 from surefoot.runs.reading import tail
@@ -42,15 +42,20 @@ class Finished:
     output: dict[str, str]  # host, folder, and the ends of stdout and stderr
 
 
-def evaluate_trial(problem: Problem, number: int, x: dict[str, Any]) -> Finished:
-    """Evaluate a point. A failure is an answer; OSError means that the machine could not (a full disk, say)."""
+def evaluate_trial(
+    problem: Problem, number: int, x: dict[str, Any], *, place: Path | None = None, watch: Watch | None = None
+) -> Finished:
+    """Evaluate a point. A failure is an answer; OSError means that the machine could not (a full disk, say).
+
+    place: a folder instead of that of the trial; made anew. watch: hears of every step of a command.
+    """
     n_tries = problem.evaluator.n_retries + 1
     start = time.perf_counter()
     for attempt in range(n_tries):
         if attempt:
             time.sleep(min(0.1 * 2**attempt, 5.0))  # what is transient needs a moment to pass
-        folder = _prepared_folder(problem, number, x, "try" if attempt else "old")
-        outcome = _evaluate(problem, number, x, folder)
+        folder = _prepared_folder(problem, number, x, "try" if attempt else "old", place)
+        outcome = _evaluate(problem, number, x, folder, watch)
         transient = bool(set(problem.evaluator.retry_on) & set(outcome.exception_names))
         if not outcome.reason or not transient:
             break
@@ -65,7 +70,7 @@ def evaluate_trial(problem: Problem, number: int, x: dict[str, Any]) -> Finished
     return Finished(evaluation, {"host": platform.node(), "folder": str(folder), **ends})
 
 
-def _evaluate(problem: Problem, number: int, x: dict[str, Any], folder: Path) -> Outcome:
+def _evaluate(problem: Problem, number: int, x: dict[str, Any], folder: Path, watch: Watch | None) -> Outcome:
     """What came of one attempt. What is wrong with the point is a failure; OSError is the machine's."""
     environment = {
         **os.environ,
@@ -75,10 +80,10 @@ def _evaluate(problem: Problem, number: int, x: dict[str, Any], folder: Path) ->
     }
     try:
         if problem.evaluator.command:
-            values = {**x, "here": str(problem.folder), "folder": str(folder), "trial": number}
-            outcome = run_command(problem.evaluator, values, folder, environment, processes)
+            around = _surroundings(problem, number, x, folder, environment)
+            outcome = run_command(problem.evaluator, around if watch is None else replace(around, watch=watch))
         else:
-            outcome = _call(problem, x, folder, environment)
+            outcome = _call(problem, problem.evaluator.python, x, folder, environment)
     except (OSError, ValueError) as error:
         if isinstance(error, (StoppedError, InvalidInputError)) or is_machine_trouble(error):
             raise
@@ -92,40 +97,64 @@ def _evaluate(problem: Problem, number: int, x: dict[str, Any], folder: Path) ->
     return outcome
 
 
-def _call(problem: Problem, x: dict[str, Any], folder: Path, environment: dict[str, str]) -> Outcome:
+def _surroundings(
+    problem: Problem, number: int, x: dict[str, Any], folder: Path, environment: dict[str, str]
+) -> Surroundings:
+    """What the commands of an evaluation are given."""
+
+    def call(spec: str) -> float:
+        outcome = _call(problem, spec, str(folder), folder, environment)
+        if outcome.reason:
+            raise ValueError(f"{spec} failed: {outcome.reason}")
+        try:
+            return float(outcome.value)
+        except (TypeError, ValueError, OverflowError):
+            raise ValueError(f"{spec} returned {outcome.value!r:.100}, not a number") from None
+
+    values = {**x, "here": str(problem.folder), "folder": str(folder), "trial": number}
+    return Surroundings(values, x, folder, environment, processes, call)
+
+
+def _call(problem: Problem, spec: str, argument: Any, folder: Path, environment: dict[str, str]) -> Outcome:
+    """A function of the problem file called; what it prints goes to files of the evaluation."""
     evaluator = problem.evaluator
-    key = (threading.get_ident(), problem.folder, evaluator.python, evaluator.timeout_s, evaluator.memory_limit_mb)
+    key = (threading.get_ident(), problem.folder, spec, evaluator.timeout_s, evaluator.memory_limit_mb)
     if key not in _callers:
-        _callers[key] = caller_of(problem, environment)
-    outputs = (str(folder / STDOUT), str(folder / STDERR))
+        _callers[key] = caller_of(problem, spec, environment)
+    before = "" if spec == evaluator.python else "results."
+    outputs = (str(folder / f"{before}{STDOUT}"), str(folder / f"{before}{STDERR}"))
+    request = Request(pickle.dumps(argument), environment=tuple(environment.items()), outputs=outputs)
     try:
-        outcome = _callers[key].call(Request(pickle.dumps(x), environment=tuple(environment.items()), outputs=outputs))
+        outcome = _callers[key].call(request)
     except LoadError as error:
-        raise not_loaded(problem, error) from None
+        raise not_loaded(spec, error) from None
     short = [name.rsplit(".", 1)[-1] for name in outcome.exception_names]
     return replace(outcome, exception_names=(*outcome.exception_names, *short))
 
 
-def caller_of(problem: Problem, environment: dict[str, str]) -> Caller:
-    """The process that holds the problem's Python function."""
+def caller_of(problem: Problem, spec: str, environment: dict[str, str]) -> Caller:
+    """The process that holds a Python function of the problem."""
     evaluator = problem.evaluator
-    loading = Loading(spec=evaluator.python, here=str(problem.folder), memory_limit_mb=evaluator.memory_limit_mb)
+    loading = Loading(spec=spec, here=str(problem.folder), memory_limit_mb=evaluator.memory_limit_mb)
     return Caller(
         processes, loading, timeout_s=evaluator.timeout_s, folder=problem.folder, environment=environment, quiet=True
     )
 
 
-def not_loaded(problem: Problem, error: LoadError) -> InvalidInputError:
+def not_loaded(spec: str, error: LoadError) -> InvalidInputError:
     """The function of the problem file cannot be had."""
     return InvalidInputError(
-        f"expected a function at {problem.evaluator.python!r}; got {error}; try python = 'file.py:function', "
+        f"expected a function at {spec!r}; got {error}; try python = 'file.py:function', "
         "or importing it in a Python session"
     )
 
 
-def _prepared_folder(problem: Problem, number: int, x: dict[str, Any], aside: str) -> Path:
+def _prepared_folder(problem: Problem, number: int, x: dict[str, Any], aside: str, place: Path | None) -> Path:
     try:
-        folder = _fresh_folder(problem.evaluations_folder, number, aside)
+        if place is not None:
+            shutil.rmtree(place, ignore_errors=True)
+            place.mkdir(parents=True)
+        folder = place or _fresh_folder(problem.evaluations_folder, number, aside)
         (folder / PARAMETERS_FILE).write_text(json.dumps(x))
     except OSError as error:
         if is_machine_trouble(error):

@@ -8,33 +8,42 @@
     retry_on = ["75", "SIGKILL", "timeout"] # exit statuses, signals, "timeout", names of exceptions
     value = {json = "out.json", key = "loss"}    # or {regex = 'loss = (\\S+)'}; default: the last line of stdout
     name = "loss"                           # of the value; where there are several outputs: which is the value
+    before = [["./mesher", "case.geo"]]     # commands of their own, and after: {command, timeout_s, name}
     [objective.environment]
     OMP_NUM_THREADS = "1"
 
+Files for the command: runs/decks.py. Several numbers out of what it leaves: runs/results.py.
 Placeholders: {name} of a parameter, with a format if wanted ({f_L:.3e}); {here}, the folder of the TOML file;
 {folder}, the working directory of the evaluation; {trial}, its number. A brace is {{ or }}.
 """
 
 from __future__ import annotations
 
+import json
 import os
-import re
 import shutil
-import string
-import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
+from optuna.distributions import BaseDistribution
 
 from surefoot.errors import InvalidInputError, shown
 from surefoot.expect import expect, is_count, is_number, known_keys
+from surefoot.runs.decks import Deck, deck_from
+from surefoot.runs.placeholders import Samples, names_in, samples_of
+from surefoot.runs.results import Source, check_regex, results_from
 
 _MOST_DEPTH = 6  # of tables and lists
 _MOST_TEXT = 100_000  # characters: Linux takes no longer argument of a command
-OWN_PLACEHOLDERS = ("here", "folder", "trial")
+_OF_COMMANDS = ("value", "files", "placeholders", "copy", "link", "before", "after", "results")
+_KEYS = (
+    *("command", "python", "name", "timeout_s", "memory_limit_mb", "n_retries", "retry_on", "environment"),
+    *_OF_COMMANDS,
+)
+PROGRESS = "progress"  # among outputs by name: the share of the work that was done
 STDOUT, STDERR = "stdout.txt", "stderr.txt"  # in the working directory of an evaluation
 PARAMETERS_FILE = "parameters.json"  # written into every working directory, for simulators that read files
 
@@ -72,6 +81,15 @@ class ValueSource:
 
 
 @dataclass(frozen=True)
+class Step:
+    """A command that runs before or after the main one, in the same working directory."""
+
+    command: tuple[str, ...]
+    timeout_s: float | None
+    name: str  # in the reason of its failure
+
+
+@dataclass(frozen=True)
 class Evaluator:
     """What evaluates a point."""
 
@@ -84,21 +102,38 @@ class Evaluator:
     n_retries: int = 2
     retry_on: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
+    deck: Deck = field(default_factory=Deck)
+    before: tuple[Step, ...] = ()
+    after: tuple[Step, ...] = ()
+    results: tuple[tuple[str, Source], ...] = ()  # in the order in which they are read
 
     def describe(self) -> str:
         """For people."""
         return f"python {self.python}" if self.python else " ".join(self.command)
 
+    def to_json(self) -> dict[str, Any]:
+        """What a study keeps, to say later what has changed; of a template a digest."""
+        table: dict[str, Any] = json.loads(json.dumps(asdict(self), default=str))
+        deck = table.pop("deck")
+        files = {name: sha256(text.encode(errors="surrogateescape")) for name, text in self.deck.files.items()}
+        return table | {
+            "files": {name: digest.hexdigest()[:16] for name, digest in files.items()},
+            "placeholders": deck["style"],
+            "copy": deck["copies"],
+            "link": deck["links"],
+            "results": dict(table["results"]),
+        }
+
 
 def evaluator_from(table: Mapping[str, Any], folder: Path, parameters: Mapping[str, BaseDistribution]) -> Evaluator:
     """The checked [objective] table."""
-    known_keys("[objective]", table, Evaluator.__dataclass_fields__)
+    known_keys("[objective]", table, _KEYS)
     one = ("command" in table) != ("python" in table)
     expect(one, "command or python in [objective]", sorted(table), 'command = ["./sim", "{x}"]')
+    for key in _OF_COMMANDS if "python" in table else ():
+        expect(key not in table, f"no {key} with python", table.get(key), "doing it in the function")
     for key in ("timeout_s", "memory_limit_mb"):
-        value = table.get(key)
-        positive = value is None or (is_number(value) and value > 0)
-        expect(positive, f"{key} as a positive number", value, f"{key} = 60")
+        _check_positive(key, table.get(key))
     n_retries = table.get("n_retries", 2)
     expect(is_count(n_retries, 0), "n_retries of at least 0", n_retries, "n_retries = 2")
     retry_on = table.get("retry_on", [])
@@ -108,88 +143,102 @@ def evaluator_from(table: Mapping[str, Any], folder: Path, parameters: Mapping[s
     expect(names, "retry_on as a list of exit statuses, signals or exceptions", retry_on, 'retry_on = [75, "OSError"]')
     name = table.get("name", "")
     expect(isinstance(name, str) and ("name" not in table or name != ""), "name as text", name, 'name = "loss"')
-    environment = table.get("environment", {})
-    texts = isinstance(environment, dict) and all(isinstance(text, str) for text in environment.values())
-    expect(texts, "environment as a table of texts", environment, 'OMP_NUM_THREADS = "1"')
-    bad = [name for name in environment if not name or "=" in name]
-    expect(not bad, "environment with names that are not empty and have no =", bad, 'OMP_NUM_THREADS = "1"')
-    evaluator = Evaluator(
-        command=_command(table["command"], folder, parameters) if "command" in table else (),
+    own = Evaluator() if "python" in table else _of_command(table, folder, parameters, name)
+    return replace(
+        own,
         python=_python(table["python"], folder) if "python" in table else "",
-        value=_value(table.get("value")),
         name=name,
         timeout_s=table.get("timeout_s"),
         memory_limit_mb=table.get("memory_limit_mb"),
         n_retries=n_retries,
         retry_on=tuple(str(name) for name in retry_on),
-        environment=environment,
+        environment=_environment(table.get("environment", {})),
     )
-    expect(not (evaluator.python and "value" in table), "no value with python", table.get("value"), "returning it")
-    return evaluator
 
 
-def fill(command: tuple[str, ...], values: Mapping[str, Any]) -> list[str]:
-    """The arguments with their placeholders replaced; each stays one argument, whatever the value holds."""
-    return [_fill(argument, values) for argument in command]
+def _check_positive(key: str, value: Any) -> None:
+    positive = value is None or (is_number(value) and value > 0)
+    expect(positive, f"{key} as a positive number", value, f"{key} = 60")
 
 
-def _fill(argument: str, values: Mapping[str, Any]) -> str:
-    parts = []
-    for literal, name, spec, _ in string.Formatter().parse(argument):
-        parts.append(literal)
-        if name is not None:
-            value = values[name]
-            parts.append(format(value, spec) if spec else _text(value))
-    return "".join(parts)
+def _environment(environment: Any) -> dict[str, str]:
+    texts = isinstance(environment, dict) and all(isinstance(text, str) for text in environment.values())
+    expect(texts, "environment as a table of texts", environment, 'OMP_NUM_THREADS = "1"')
+    bad = [name for name in environment if not name or "=" in name]
+    expect(not bad, "environment with names that are not empty and have no =", bad, 'OMP_NUM_THREADS = "1"')
+    return dict(environment)
 
 
-def _text(value: Any) -> str:
-    """A number with all its digits, a truth value as TOML writes it."""
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _command(command: Any, folder: Path, parameters: Mapping[str, BaseDistribution]) -> tuple[str, ...]:
-    texts = isinstance(command, list) and bool(command) and all(isinstance(a, str) for a in command)
-    texts = texts and bool(command[0])
-    expect(texts, "command as a list of texts, one per argument", command, 'command = ["./sim", "--x", "{x}"]')
-    reserved = sorted(set(OWN_PLACEHOLDERS) & set(parameters))
-    expect(not reserved, f"parameters not named {', '.join(OWN_PLACEHOLDERS)}", reserved, "other names")
-    samples = {name: _samples(d) for name, d in parameters.items()}
-    samples |= {"here": (str(folder),), "folder": ("/folder",), "trial": (0,)}
-    used: set[str] = set()
-    for argument in command:
-        used |= _placeholders(argument, samples)
+def _of_command(
+    table: Mapping[str, Any], folder: Path, parameters: Mapping[str, BaseDistribution], name: str
+) -> Evaluator:
+    """What only a command has: arguments, decks, steps before and after it, what is read of what it leaves."""
+    samples = samples_of(parameters, folder)
+    deck, used = deck_from(table, folder, samples)
+    command, own = _command(table["command"], folder, samples)
+    used |= own
+    steps: dict[str, tuple[Step, ...]] = {}
+    for key in ("before", "after"):
+        steps[key], own = _steps(key, table.get(key, []), folder, samples)
+        used |= own
     missing = [name for name in parameters if name not in used]
     reads_file = not used & set(parameters) or any(PARAMETERS_FILE in argument for argument in command)
+    place = "the command or the files" if deck.files else "the command"
     expect(
         not missing or reads_file,
-        f"every parameter in the command, or none if it reads {PARAMETERS_FILE}",
+        f"every parameter in {place}, or none if it reads {PARAMETERS_FILE}",
         f"no {{{missing[0]}}}" if missing else "",
         f"adding {{{missing[0]}}}" if missing else "",
     )
-    return (_executable(command[0], folder), *command[1:])
+    expect(not ("value" in table and "results" in table), "value or results", "both", "the value among the results")
+    results: tuple[tuple[str, Source], ...] = ()
+    if "results" in table:
+        results = results_from(table["results"], parameters, lambda spec: _python(spec, folder))
+        _check_name(name, [key for key, _ in results if key != PROGRESS])
+    value = _value(table.get("value"))
+    return Evaluator(command, value=value, deck=deck, before=steps["before"], after=steps["after"], results=results)
 
 
-def _placeholders(argument: str, samples: Mapping[str, tuple[Any, ...]]) -> set[str]:
-    """The names in an argument, each with a format that suits its values."""
-    try:
-        fields = [(name, spec, how) for _, name, spec, how in string.Formatter().parse(argument) if name is not None]
-        unknown = [name for name, _, _ in fields if name not in samples]
-        among = f"placeholders among {', '.join(samples)} in {shown(argument)}"
-        expect(not unknown, among, unknown, "{{ for a brace")
-        for name, spec, how in fields:
-            expect(not how, f"no conversion of {{{name}}}", f"!{how}", f"{{{name}}}")
-            wide = any(len(digits) > 3 for digits in re.findall(r"\d+", spec or ""))
-            expect(not wide, f"a format of {{{name}}} with fewer than 1000 characters", spec, f"{{{name}:.6e}}")
-            for value in samples[name] if spec else ():
-                format(value, spec or "")
-    except InvalidInputError:
-        raise
-    except (ValueError, OverflowError) as error:
-        raise InvalidInputError(
-            f"expected placeholders like {{x}} or {{x:.3e}}; got {shown(argument)} ({error}); try {{{{ for a brace"
-        ) from None
-    return {name for name, _, _ in fields}
+def _check_name(name: str, results: list[str]) -> None:
+    """Which of the results is the value must be known."""
+    attempt = f'name = "{results[-1]}"' if results else "a result"
+    if name:
+        expect(name in results, f"name in [objective] among the results {', '.join(results)}", name, attempt)
+    else:
+        known = len(results) == 1 or "value" in results
+        expect(known, "name in [objective], which says what the value is among the results", results, attempt)
+
+
+def _command(command: Any, folder: Path, samples: Samples) -> tuple[tuple[str, ...], set[str]]:
+    """The arguments, and the names in them."""
+    texts = isinstance(command, list) and bool(command) and all(isinstance(a, str) for a in command)
+    texts = texts and bool(command[0])
+    expect(texts, "command as a list of texts, one per argument", command, 'command = ["./sim", "--x", "{x}"]')
+    used: set[str] = set()
+    for argument in command:
+        used |= names_in(argument, samples)
+    return (_executable(command[0], folder), *command[1:]), used
+
+
+def _steps(key: str, steps: Any, folder: Path, samples: Samples) -> tuple[tuple[Step, ...], set[str]]:
+    example = f'{key} = [{{command = ["./mesher", "case.geo"], timeout_s = 60}}]'
+    expect(isinstance(steps, list), f"{key} as a list of commands", steps, example)
+    found: list[Step] = []
+    used: set[str] = set()
+    for step in steps:
+        step = {"command": step} if isinstance(step, list) else step
+        expect(isinstance(step, dict), f"{key} as a list of commands", step, example)
+        known_keys(key, step, ("command", "timeout_s", "name"))
+        _check_positive("timeout_s", step.get("timeout_s"))
+        command, names = _command(step.get("command"), folder, samples)
+        used |= names
+        name = step.get("name", os.path.basename(command[0]))
+        plain = isinstance(name, str) and name != "" and not set(name) & set("/\n\r{}")
+        expect(plain, f"the name of a step in {key} as text without a slash", name, 'name = "mesher"')
+        if name in (earlier.name for earlier in found):
+            name = f"{name}-{len(found) + 1}"
+        found.append(Step(command, step.get("timeout_s"), name))
+    return tuple(found), used
 
 
 def _executable(name: str, folder: Path) -> str:
@@ -206,15 +255,6 @@ def _executable(name: str, folder: Path) -> str:
             f"try {'chmod +x ' + name if exists else 'a path relative to the problem file, ./' + name[:100]}"
         )
     return found
-
-
-def _samples(d: BaseDistribution) -> tuple[Any, ...]:
-    """Values that show whether a format suits."""
-    if isinstance(d, CategoricalDistribution):
-        return d.choices
-    if isinstance(d, (FloatDistribution, IntDistribution)):
-        return d.low, d.high
-    return ()
 
 
 def _python(spec: Any, folder: Path) -> str:
@@ -239,13 +279,5 @@ def _value(table: Any) -> ValueSource:
     one = ("regex" in table) != ("json" in table) and ("json" in table or "key" not in table)
     expect(texts and one, "value = {regex}, {json, key} or {json}", table, 'value = {json = "out.json", key = "loss"}')
     if "regex" in table:
-        try:
-            with warnings.catch_warnings():  # of what may mean something else in a later Python
-                warnings.simplefilter("ignore")
-                groups = re.compile(table["regex"]).groups
-        except (re.error, OverflowError, RecursionError) as error:
-            raise InvalidInputError(
-                f"expected a regular expression; got {shown(table['regex'])} ({error}); try 'loss = (\\S+)'"
-            ) from None
-        expect(groups <= 1, "a regular expression with at most one group", table["regex"], "(?:…) for the others")
+        check_regex(table["regex"])
     return ValueSource(**table)

@@ -10,6 +10,8 @@ heartbeat_s = 10              # a worker on another machine that is silent for s
 f_L   = {low = 1.33e5, high = 5.33e5, log = true}
 cells = {low = 10, high = 80, kind = "integer", step = 10}
 mesh  = {choices = ["coarse", "fine"]}
+[constraints]                 # known ones on the parameters: no point that violates one is evaluated
+fits  = "cells * f_L <= 2e7"  # see surefoot.formulas
 [objective]                   # see runs/evaluator.py
 command = ["./sim", "--stiffness", "{f_L}", "--cells", "{cells}", "--mesh", "{mesh}"]
 """
@@ -19,7 +21,7 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -34,13 +36,14 @@ from optuna.distributions import (
 import surefoot
 from surefoot.errors import InvalidInputError, shown
 from surefoot.expect import expect, is_count, is_number, known_keys
+from surefoot.integrations.optuna_space import constrained_space
 from surefoot.optimize.parameters import Integer, Real
 from surefoot.optimize.settings import Settings, default_n_init
 from surefoot.optimize.space import Space
 from surefoot.runs.address import redacted
 from surefoot.runs.evaluator import Evaluator, check_contents, evaluator_from
 
-_KEYS = ("name", "n_evals", "direction", "max_failures", "heartbeat_s", "parameters", "objective")
+_KEYS = ("name", "n_evals", "direction", "max_failures", "heartbeat_s", "parameters", "constraints", "objective")
 _MOST_BYTES = 2**24  # of a problem file
 _MOST_NAME = 200  # bytes: endings are added, and file names have at most 255
 _MOST_STEPS = 1e9  # of a grid
@@ -60,6 +63,7 @@ class Problem:
     direction: Literal["minimize", "maximize"] = "minimize"
     max_failures: int | float | None = 50
     heartbeat_s: float = 10.0
+    constraints: Mapping[str, str] = field(default_factory=dict, hash=False)  # by name
 
     @property
     def default_storage(self) -> Path:
@@ -76,6 +80,7 @@ class Problem:
         return {
             "parameters": {name: distribution_to_json(d) for name, d in self.parameters.items()},
             "settings": asdict(self.settings),
+            **({"constraints": dict(self.constraints)} if self.constraints else {}),
             "n_evals": self.n_evals,
             "objective": self.evaluator.describe(),
             "evaluations": str(self.evaluations_folder),
@@ -148,7 +153,19 @@ def problem_from(table: Mapping[str, Any], folder: Path, default_name: str = "pr
         direction=cast(Literal["minimize", "maximize"], direction),
         max_failures=_max_failures(table.get("max_failures", 50)),
         heartbeat_s=float(heartbeat),
+        constraints=_constraints(table.get("constraints", {}), parameters),
     )
+
+
+def _constraints(table: Any, parameters: Mapping[str, BaseDistribution]) -> dict[str, str]:
+    texts = isinstance(table, dict) and all(isinstance(text, str) for text in table.values())
+    expect(texts, "a table [constraints] of texts by name", table, 'fits = "d_inner + 0.001 <= d_outer"')
+    for name, text in table.items():
+        try:
+            constrained_space(parameters, text)
+        except InvalidInputError as error:
+            raise type(error)(f"in the constraint {shown(name)}: {error}") from None
+    return dict(table)
 
 
 def _max_failures(limit: Any) -> int | float | None:

@@ -121,6 +121,8 @@ def final_table(result: Result, name: str, n_evals: int) -> Table:
         table.add_row(f"  {group.count}×", escape(group.text[:300] + alike))
     if len(groups) > _MOST_REASONS:
         table.add_row("", f"and {len(groups) - _MOST_REASONS} other reasons")
+    for constraint in result.space.constraints:
+        table.add_row("constraint", escape(str(constraint)))
     for note in notes(result):
         table.add_row("note", escape(note))
     return table

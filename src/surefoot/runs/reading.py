@@ -10,7 +10,7 @@ import stat
 from pathlib import Path
 from typing import Any
 
-from surefoot.execute.match import last_match
+from surefoot.execute.match import find
 from surefoot.runs.evaluator import STDOUT, ValueSource
 
 _MOST_BYTES = 64 * 2**20  # of stdout, from its end, and of a JSON file
@@ -21,12 +21,12 @@ _FORTRAN = re.compile(r"([+-]?(?:\d+\.\d*|\.\d+))(?:[dDqQ]|(?=[+-]\d{3}$))([+-]?
 def tail(path: Path, n_bytes: int) -> str:
     """The end of a file; nothing if it cannot be read."""
     try:
-        return _end(path, n_bytes).decode(errors="replace")
+        return read_end(path, n_bytes).decode(errors="replace")
     except OSError:
         return ""
 
 
-def _end(path: Path, n_bytes: int) -> bytes:
+def read_end(path: Path, n_bytes: int) -> bytes:
     """The end of a file. OSError if there is none; a pipe, whose reader would wait for ever, is no file."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     with os.fdopen(descriptor, "rb") as file:
@@ -44,12 +44,11 @@ def read_value(source: ValueSource, folder: Path, left_s: float) -> float | dict
     if source.json:
         return _from_json(folder / source.json, source)
     if source.regex:
-        limit = min(max(left_s, _MATCH_AT_LEAST_S), _MATCH_AT_MOST_S)
-        return _number(_last_match(source.regex, folder / STDOUT, limit))
+        return as_number(_last_match(source.regex, folder / STDOUT, match_limit(left_s)))
     lines = [line for line in tail(folder / STDOUT, 2**20).splitlines() if line.strip()]
     if not lines:
         raise ValueError("no value: nothing on stdout")
-    return _number(lines[-1])
+    return as_number(lines[-1])
 
 
 def read_partial(source: ValueSource, folder: Path) -> dict[str, float]:
@@ -61,20 +60,37 @@ def read_partial(source: ValueSource, folder: Path) -> dict[str, float]:
     return found if isinstance(found, dict) else {}
 
 
+def match_limit(left_s: float) -> float:
+    """Seconds for a regular expression, given those that are left for the evaluation."""
+    return min(max(left_s, _MATCH_AT_LEAST_S), _MATCH_AT_MOST_S)
+
+
+def searched_from(path: Path) -> int:
+    """The byte from which a file is searched, so that its end is; OSError if there is nothing to search."""
+    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+        about = os.fstat(file.fileno())
+        if not stat.S_ISREG(about.st_mode):
+            raise OSError("not a regular file")
+        return max(0, about.st_size - _MOST_BYTES)
+
+
 def _last_match(expression: str, path: Path, limit_s: float) -> str:
     try:
-        size = path.stat().st_size if path.is_file() else 0
+        first, size = searched_from(path), path.stat().st_size
     except OSError:
-        size = 0
+        first, size = 0, 0
     if not size:
         raise ValueError("no value: nothing on stdout")
-    return last_match(expression, path, max(0, size - _MOST_BYTES), limit_s)
+    try:
+        return find(expression, path, first, limit_s)[0][0]
+    except ValueError as error:
+        raise ValueError(f"no value: {error}") from None
 
 
 def _from_json(path: Path, source: ValueSource) -> float | dict[str, float]:
     found: Any
     try:
-        text = _end(path, _MOST_BYTES + 1)
+        text = read_end(path, _MOST_BYTES + 1)
         if len(text) > _MOST_BYTES:
             raise OSError(f"more than {_MOST_BYTES >> 20} MiB")
         found = json.loads(text)
@@ -97,7 +113,7 @@ def _json_number(value: float | None) -> float:
     return math.nan if value is None else float(value)  # null: how many writers of JSON spell NaN
 
 
-def _number(text: str) -> float:
+def as_number(text: str) -> float:
     """A number as C, Python and Fortran write it: 1.5D+03, and 1.5+100 where a long exponent drives out the letter."""
     text = text.strip()
     fortran = _FORTRAN.fullmatch(text)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
 
@@ -53,7 +52,7 @@ class Counts:
 def open_study(problem: Problem, storage: RDBStorage, note: Callable[[str], None] = lambda text: None) -> Study:
     """The problem's study, made if it is not there; an error if it is one of another problem."""
     settings = dict(problem.to_json()["settings"])
-    sampler = RunSampler(problem.parameters, **settings)
+    sampler = RunSampler(problem.parameters, constraints=problem.constraints or None, **settings)
     study = optuna.create_study(
         storage=storage, study_name=problem.name, direction=problem.direction, sampler=sampler, load_if_exists=True
     )
@@ -78,7 +77,7 @@ def open_study(problem: Problem, storage: RDBStorage, note: Callable[[str], None
 
 def _about(problem: Problem) -> dict[str, Any]:
     """What the study keeps of the problem."""
-    table = json.loads(json.dumps(asdict(problem.evaluator), default=str))
+    table = problem.evaluator.to_json()
     here = str(problem.folder)  # a folder that was moved, or is mounted elsewhere, is no change
     table["command"] = [argument.replace(here, "{here}") for argument in table.get("command") or []]
     # a value may be a secret: only whether it changes is kept
@@ -94,14 +93,19 @@ def changes_of(study: Study, problem: Problem) -> list[str]:
     if old is None:  # a study of an earlier version
         was = before.get("objective", now["objective"])
         return [] if was == now["objective"] else [f"it was {was!r}, it is {now['objective']!r}"]
-    changes = []
+    was, is_now = (about.get("constraints") or {} for about in (before, now))
+    changes = [] if was == is_now else [f"constraints were {_told(was)}, are {_told(is_now)}"]
     for key in [key for key in old if key in new and old[key] != new[key]]:  # other versions have other keys
-        if key == "environment":
+        if key in ("environment", "files", "results"):
             names = sorted(k for k in {**old[key], **new[key]} if old[key].get(k) != new[key].get(k))
-            changes.append(f"environment: {', '.join(names)}")
+            changes.append(f"{key}: {', '.join(names)}")
         else:
             changes.append(f"{key} was {_shown(old[key])}, is {_shown(new[key])}")
     return changes
+
+
+def _told(constraints: dict[str, str]) -> str:
+    return ", ".join(constraints.values()) or "none"
 
 
 def _shown(value: Any) -> str:

@@ -14,18 +14,18 @@ from surefoot.acquisition.registry import PAPER_POLICIES
 from surefoot.errors import InvalidInputError
 from surefoot.paper.studies.benchmark import report, runner
 from surefoot.paper.studies.benchmark.runner import Workers, advance_all, load, resume, save
-from surefoot.paper.studies.benchmark.study import AGAIN, MAX_TOGETHER, Member, advance, begin, distances, plan
+from surefoot.paper.studies.benchmark.study import AGAIN, MAX_TOGETHER, Member, Way, advance, begin, distances, plan
 from surefoot.problems import ALL
 
 EVERYTHING = [problem.abbreviation for problem in ALL]
 
 
 def small(policies=("EI", "ScaledEI"), n_max=24, together=True, names=("CSF",), seeds=2, kernels=("se",)):
-    return plan(kernels, policies, names, range(seeds), n_max, "paper", together=together)
+    return plan(kernels, policies, names, range(seeds), Way(n_max), together=together)
 
 
 def test_the_papers_study_has_780_runs():
-    groups = plan(("se", "matern52"), PAPER_POLICIES, EVERYTHING, range(5), 1000, "paper", together=True)
+    groups = plan(("se", "matern52"), PAPER_POLICIES, EVERYTHING, range(5), Way(1000), together=True)
     by_kernel = {k: sum(len(g.members) for g in groups if g.kernel == k) for k in ("se", "matern52", "none")}
     # RND asks no model: the paper counts it under both kernels
     assert by_kernel == {"se": 12 * 6 * 5, "matern52": 12 * 5 * 5, "none": 12 * 5}
@@ -34,14 +34,14 @@ def test_the_papers_study_has_780_runs():
 
 @pytest.mark.parametrize("together", [True, False])
 def test_every_run_is_planned_once(together):
-    groups = plan(("se",), PAPER_POLICIES, EVERYTHING, range(3), 200, "paper", together=together)
+    groups = plan(("se",), PAPER_POLICIES, EVERYTHING, range(3), Way(200), together=together)
     runs = [r for g in groups for r in g.members]
     assert len(runs) == len(set(runs)) == 12 * 7 * 3
 
 
 def test_a_gpu_study_has_groups_of_a_size():
     for seeds in (5, 15):
-        groups = plan(("se", "matern52"), PAPER_POLICIES, EVERYTHING, range(seeds), 1000, "paper", together=True)
+        groups = plan(("se", "matern52"), PAPER_POLICIES, EVERYTHING, range(seeds), Way(1000), together=True)
         sizes = [len(g.members) for g in groups if g.kernel != "none"]
         largest = max(len([r for r in g.members if r.policy == g.members[0].policy]) for g in groups)
         assert max(sizes) <= max(MAX_TOGETHER, largest)  # the runs of one policy stay together
@@ -54,7 +54,7 @@ def test_runs_have_numbers_of_their_own():
 
 
 def test_equal_policies_are_side_by_side_in_a_group():
-    for group in plan(("se",), PAPER_POLICIES, EVERYTHING, range(2), 200, "paper", together=True):
+    for group in plan(("se",), PAPER_POLICIES, EVERYTHING, range(2), Way(200), together=True):
         names = [r.policy for r in group.members]
         assert len([i for i in range(1, len(names)) if names[i] != names[i - 1]]) == len(set(names)) - 1
 
@@ -76,7 +76,7 @@ def test_the_control_searches_with_other_draws():
 
 def test_a_problem_that_the_design_alone_exhausts_is_refused():
     with pytest.raises(InvalidInputError, match="RAS"):
-        plan(("se",), ("EI",), ("RAS", "CSF"), range(2), 99, "paper", together=True)
+        plan(("se",), ("EI",), ("RAS", "CSF"), range(2), Way(99), together=True)
 
 
 @pytest.mark.bits
@@ -158,7 +158,7 @@ def test_a_group_without_memory_for_itself_alone_is_an_error(tmp_path, monkeypat
 
 def test_seeds_are_added_to_those_of_an_earlier_run():
     few, rest, all_seeds = (
-        [(g, advance(g, begin(g), "cpu")) for g in plan(("se",), ("EI",), ("CSF",), seeds, 12, "paper", together=False)]
+        [(g, advance(g, begin(g), "cpu")) for g in plan(("se",), ("EI",), ("CSF",), seeds, Way(12), together=False)]
         for seeds in (range(1), range(1, 3), range(3))
     )
     assert len({group.name for group, _ in (*few, *rest, *all_seeds)}) == 3

@@ -7,14 +7,14 @@ significantly better (nearer), -1 worse, 0 neither.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeVar
 
 import numpy as np
 
 from surefoot.errors import InvalidInputError, UnknownNameError
-from surefoot.paper.statistics import CORRECTIONS, LEVEL, paired_t, wilson
+from surefoot.paper.statistics import CORRECTIONS, LEVEL, cohen_kappa, paired_t, wilson
 
 Distances = Mapping[tuple[str, str], np.ndarray]
 """(problem, policy) -> best-so-far log10 distances (seeds, evaluations)."""
@@ -22,7 +22,7 @@ Distances = Mapping[tuple[str, str], np.ndarray]
 Labels = dict[tuple[str, str], int]
 """(problem, policy) -> 1, 0 or -1."""
 
-Key = TypeVar("Key")
+NAIVE = "RND"  # the policy that every other beats
 
 OUTCOMES = {"same": 0, "better": 1, "worse": -1}  # the paper's rows of totals, and the label that each counts
 
@@ -87,6 +87,9 @@ class Agreement:
     n: int
     low: float
     high: float
+    kappa: float  # Cohen's, of the cells beside RND: better than random search is no news, and raises the share
+    n_significant: int  # labels of the second table beside RND that are not 0 ...
+    n_found: int  # ... and how many of them the first has too
 
     @property
     def share(self) -> float:
@@ -94,7 +97,7 @@ class Agreement:
         return self.equal / self.n
 
 
-def agreement(a: Mapping[Key, int], b: Mapping[Key, int]) -> Agreement:
+def agreement(a: Labels, b: Labels) -> Agreement:
     """Compare the labels that both tables have."""
     common = [key for key in a if key in b]
     if not common:
@@ -102,4 +105,7 @@ def agreement(a: Mapping[Key, int], b: Mapping[Key, int]) -> Agreement:
             "expected two tables with cells in common; got none; try the same problems and policies"
         )
     equal = sum(a[key] == b[key] for key in common)
-    return Agreement(equal, len(common), *wilson(equal, len(common)))
+    pairs = [(a[key], b[key]) for key in common if key[1] != NAIVE]
+    kappa = cohen_kappa(*zip(*pairs, strict=True)) if pairs else math.nan
+    significant = [one == other for one, other in pairs if other != 0]
+    return Agreement(equal, len(common), *wilson(equal, len(common)), kappa, len(significant), sum(significant))

@@ -81,6 +81,8 @@ def _summary(tests: Tests) -> str:
             "kernel",
             "n",
             "labels equal to the paper's",
+            "kappa without RND",
+            "the paper's significant labels found",
             "significant",
             *(f"after {c}" for c in CORRECTIONS if c != "none"),
         ]
@@ -88,11 +90,15 @@ def _summary(tests: Tests) -> str:
     for key, table in tests.items():
         share = shares.get(key)
         equal = "" if share is None else f"{share.equal} of {share.n}, {_interval(share)}"
+        beyond = ["", ""] if share is None else [f"{share.kappa:.2f}", f"{share.n_found} of {share.n_significant}"]
         counts = [sum(map(abs, labels(table, name).values())) for name in CORRECTIONS]
-        rows.append([KERNEL_NAMES.get(key[0], key[0]), str(key[1]), equal, *(f"{c} of {len(table)}" for c in counts)])
+        rows.append(
+            [KERNEL_NAMES.get(key[0], key[0]), str(key[1]), equal, *beyond, *(f"{c} of {len(table)}" for c in counts)]
+        )
     return (
         f"Labels of two-sided paired t-tests at level {LEVEL:g}: 1 ScaledEI is nearer to the minimum, -1 farther, "
-        "0 neither. Shares with Wilson's 95 % interval; corrections within each table.\n\n" + markdown(rows)
+        "0 neither. Shares with Wilson's 95 % interval; corrections within each table. Kappa is Cohen's; 0: chance.\n\n"
+        + markdown(rows)
     )  # fmt: skip
 
 

@@ -12,6 +12,7 @@ from surefoot.paper.labels.comparisons import Comparison, Distances, compare, la
 from surefoot.paper.labels.printed import EVALUATIONS
 from surefoot.paper.labels.tables import agreements, one_table, write_label_tables
 from surefoot.paper.markdown import markdown
+from surefoot.paper.studies.benchmark.agreement import ceiling
 from surefoot.paper.studies.benchmark.figures import draw_labels, draw_traces
 from surefoot.paper.studies.benchmark.study import AGAIN, NO_KERNEL, Group, State, distances
 
@@ -38,7 +39,7 @@ def write(done: Sequence[tuple[Group, State]], folder: Path, heading: str) -> st
     for kernel, some in found.items():
         shown = {key: values for key, values in some.items() if key[1] != AGAIN}
         draw_traces(shown, folder / f"traces-{kernel}.png", first=10 * max(group.d for group, _ in done))
-    _write_csv(found, done[0][0].search, folder / "distances.csv")
+    _write_csv(found, done[0][0].reading, folder / "distances.csv")
     text = heading + "\n"
     five = compare_all(found, 5)  # as many seeds as the paper has
     n_seeds = max(values.shape[0] for some in found.values() for values in some.values())
@@ -47,6 +48,8 @@ def write(done: Sequence[tuple[Group, State]], folder: Path, heading: str) -> st
         draw_labels(five, folder / "labels.png")
         if n_seeds > 5:
             text += "\n" + _more_seeds(five, compare_all(found, n_seeds), n_seeds)
+        if n_seeds >= 10:
+            text += "\n" + _ceiling(found, five)
         text += _control(found)
     (folder / "labels.md").write_text(text, encoding="utf-8")
     return text
@@ -60,7 +63,8 @@ def describe(done: Sequence[tuple[Group, State]]) -> str:
     evaluations = sorted({state.n for _, state in done})
     n = str(evaluations[0]) if len(evaluations) == 1 else f"{evaluations[0]} to {evaluations[-1]}"
     return (
-        f"{len(members)} runs of {n} evaluations: search {groups[0].search}; kernels {', '.join(kernels)}; "
+        f"{len(members)} runs of {n} evaluations: search {groups[0].reading}; "
+        f"kernels {', '.join(kernels)}; "
         f"policies {', '.join(sorted({m.policy for m in members}))}; "
         f"{len({m.problem for m in members})} problems; {len({m.seed for m in members})} seeds."
     )
@@ -92,6 +96,17 @@ def _more_seeds(five: Tests, all_seeds: Tests, n_seeds: int) -> str:
                      *(some.get(key, "") for some in equal)])  # fmt: skip
     title = f"# {n_seeds} seeds instead of 5\n\n"
     return title + markdown(rows) + "\n" + "\n".join(one_table(*key, table) for key, table in all_seeds.items()) + "\n"
+
+
+def _ceiling(found: dict[str, Distances], tests: Tests) -> str:
+    """How far two disjoint sets of five seeds agree: what another program that does the same would reach."""
+    rows = [["kernel", "n", "equal labels", "kappa without RND"]]
+    for kernel, n in tests:
+        cells = {key: values[:, n - 1] for key, values in found[kernel].items() if key[1] != AGAIN}
+        own = ceiling(cells)
+        rows.append([kernel, str(n), f"{100 * own.share:.0f} %", f"{own.kappa:.2f}"])
+    title = "## Ceiling: five seeds beside five others\n\nMeans over random splits of the seeds.\n\n"
+    return title + markdown(rows)
 
 
 def _control(found: dict[str, Distances]) -> str:

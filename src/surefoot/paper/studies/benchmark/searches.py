@@ -5,7 +5,6 @@ Reads the distances.csv of studies that differ in their search, and sets PI, Sca
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -17,12 +16,14 @@ from surefoot.paper.figures import save_figure
 from surefoot.paper.markdown import markdown
 from surefoot.paper.statistics import paired_t
 from surefoot.paper.studies.benchmark.figures import COLOURS
+from surefoot.paper.studies.benchmark.recorded import read_distances
 
 POLICIES = ("PI", "ScaledEI", "EI")
 SEARCH_NAMES = {
     "gradient": "exact search",
     "paper": "the paper's search",
     "paper-absolute": "the paper's search, tolerance in units of y",
+    "paper-bayesopt": "the paper's search, as bayesopt does it",
 }
 
 Found = Mapping[str, Mapping[tuple[str, str], np.ndarray]]
@@ -31,26 +32,16 @@ Found = Mapping[str, Mapping[tuple[str, str], np.ndarray]]
 
 def read(folders: Sequence[Path], kernel: str, n: int) -> Found:
     """The distances after n evaluations in the studies of these folders."""
-    found: dict[str, dict[tuple[str, str], dict[int, float]]] = {}
+    found: dict[str, dict[tuple[str, str], np.ndarray]] = {}
     for folder in folders:
-        path = folder / "distances.csv"
-        if not path.exists():
-            raise InvalidInputError(
-                f"expected a study with {path.name}; {folder} has none; try surefoot study benchmark"
-            )
-        with path.open(newline="") as file:
-            rows = csv.DictReader(file)
-            if f"n{n}" not in (rows.fieldnames or ()):
-                known = ", ".join(name[1:] for name in rows.fieldnames or () if name[1:].isdigit())
-                raise InvalidInputError(f"expected n among {known}; got {n}; try 200")
-            for row in rows:
-                if row["kernel"] == kernel and row["policy"] in POLICIES and row[f"n{n}"]:
-                    of_search = found.setdefault(row["search"], {})
-                    of_search.setdefault((row["problem"], row["policy"]), {})[int(row["seed"])] = float(row[f"n{n}"])
-    return {
-        search: {key: np.array([values[seed] for seed in sorted(values)]) for key, values in some.items()}
-        for search, some in found.items()
-    }
+        recorded = read_distances(folder)
+        known = sorted({marked for _, _, marked in recorded})
+        if n not in known:
+            raise InvalidInputError(f"expected n among {', '.join(map(str, known))}; got {n}; try 200")
+        for (search, of_kernel, marked), table in recorded.items():
+            if (of_kernel, marked) == (kernel, n):
+                found.setdefault(search, {}).update({key: v for key, v in table.items() if key[1] in POLICIES})
+    return found
 
 
 def table(found: Found) -> str:

@@ -62,6 +62,7 @@ class Group:
     search: str
     n_max: int
     members: tuple[Member, ...]
+    min_noise: float = 0.0  # see Settings; in no name: each value has a folder of its own
 
     @property
     def name(self) -> str:
@@ -69,6 +70,11 @@ class Group:
         found = sorted({m.problem for m in self.members}), sorted({m.policy.replace(" ", "-") for m in self.members})
         seeds = {m.seed for m in self.members}
         return "_".join([self.kernel, self.search, *("+".join(part) for part in found), f"{min(seeds)}-{max(seeds)}"])
+
+    @property
+    def reading(self) -> str:
+        """How policies are searched, and with how much noise at least, in words."""
+        return f"{self.search}, noise at least {self.min_noise:g}" if self.min_noise else self.search
 
     @property
     def d(self) -> int:
@@ -91,13 +97,21 @@ class State:
         return int(self.y.shape[1])
 
 
+@dataclass(frozen=True)
+class Way:
+    """How every member is optimized, but for its kernel and policy."""
+
+    n_max: int
+    search: str = "paper"
+    min_noise: float = 0.0
+
+
 def plan(
     kernels: Sequence[str],
     policies: Sequence[str],
     names: Sequence[str],
     seeds: range,
-    n_max: int,
-    search: str,
+    way: Way,
     *,
     together: bool,
 ) -> list[Group]:
@@ -106,10 +120,11 @@ def plan(
         get_kernel(kernel)
     chosen = [AGAIN if policy.lower() == AGAIN.lower() else check_policy(policy) for policy in policies]
     found = [problems.get(name) for name in names]
-    too_small = [p.abbreviation for p in found if 10 * p.d > n_max]
+    too_small = [p.abbreviation for p in found if 10 * p.d > way.n_max]
     if too_small:
         raise InvalidInputError(
-            f"expected n_max above the initial design of 10 d points; got {n_max} for {', '.join(too_small)}; try 200"
+            f"expected n_max above the initial design of 10 d points; got {way.n_max} for {', '.join(too_small)}; "
+            "try 200"
         )
     groups = []
     for d in sorted({p.d for p in found}, reverse=True):
@@ -124,7 +139,7 @@ def plan(
                 parts = [[m for m in members if m.policy in some] for some in _shares(wanted, len(members))]
             else:
                 parts = [[m for m in members if (m.problem, m.policy) == (n, p)] for p in wanted for n in of_d]
-            groups += [Group(kernel, search, n_max, tuple(part)) for part in parts if part]
+            groups += [Group(kernel, way.search, way.n_max, tuple(part), way.min_noise) for part in parts if part]
     return groups
 
 
@@ -139,7 +154,7 @@ def _shares(policies: Sequence[str], n_members: int) -> list[Sequence[str]]:
 def _settings(group: Group, seed: int = 0) -> Settings:
     kernel = "se" if group.kernel == NO_KERNEL else group.kernel
     n_init = 10 * group.d
-    model = {**PAPER_MODEL, "kernel": kernel}
+    model = {**PAPER_MODEL, "kernel": kernel, "min_noise": group.min_noise}
     return Settings.of(seed=seed, n_init=n_init, search=group.search, failures="ignore", **model)
 
 
@@ -152,6 +167,12 @@ def _evaluate(group: Group, x: np.ndarray) -> np.ndarray:
         low, high = np.asarray(problem.lower), np.asarray(problem.upper)
         y[rows] = problem(low + x[rows] * (high - low))
     return y
+
+
+def _origin(member: Member) -> np.ndarray:
+    """Where the zero of the problem's own coordinates lies in the unit cube, (d,)."""
+    problem = problems.get(member.problem)
+    return Space.of(list(zip(problem.lower, problem.upper, strict=True))).origin
 
 
 def begin(group: Group) -> State:
@@ -172,10 +193,11 @@ def advance(
     names = tuple("ScaledEI" if member.policy == AGAIN else member.policy for member in group.members)
     no_points = np.zeros((len(group.members), 0, group.d))
     numbers = tuple(member.number for member in group.members)
+    origin = np.stack([_origin(member) for member in group.members])
     begin_s = time.monotonic()
     while state.n < group.n_max and time.monotonic() - begin_s < seconds and not stop():
         step_s = time.monotonic()
-        batch = Batch(state.X, state.y, np.ones(state.y.shape, bool), no_points, numbers, policies=names)
+        batch = Batch(state.X, state.y, np.ones(state.y.shape, bool), no_points, numbers, policies=names, origin=origin)
         found = suggest(space, batch, state.n, spec, state.warmth, reference)
         state = State(
             np.concatenate([state.X, found.x[:, None]], axis=1),

@@ -1,0 +1,112 @@
+"""Evaluate one point of a problem with everything shown, outside of any study."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from surefoot.errors import UnknownNameError, shown
+from surefoot.execute.outcome import Outcome
+from surefoot.expect import expect, nearest
+from surefoot.optimize.history import Evaluation
+from surefoot.runs.evaluation import evaluate_trial
+from surefoot.runs.problem import Problem
+from surefoot.runs.reading import tail
+
+_MOST_LINES = 20  # of a file or an output that are shown
+_MOST_BYTES = 20_000
+FOLDER = "check"  # below the folder of the evaluations
+
+
+def point_of(problem: Problem, first: Mapping[str, Any], asked: list[str]) -> dict[str, Any]:
+    """The point at which to evaluate: `first`, with what is asked for as NAME=VALUE."""
+    x = dict(first)
+    for word in asked:
+        name, sign, text = word.partition("=")
+        expect(bool(sign), "a point as NAME=VALUE", word, f"--at {next(iter(x))}=1.0")
+        if name not in x:
+            attempt = nearest(name, x) or next(iter(x))
+            raise UnknownNameError(f"expected a parameter among {', '.join(x)}; got {shown(name)}; try {attempt}")
+        x[name] = _value(problem, name, text)
+    return x
+
+
+def _value(problem: Problem, name: str, text: str) -> Any:
+    """A value of the parameter, from its text."""
+    distribution = problem.parameters[name]
+    choices = getattr(distribution, "choices", None)
+    if choices is not None:
+        by_text = {str(choice).lower() if isinstance(choice, bool) else str(choice): choice for choice in choices}
+        expect(text in by_text, f"{name} among {', '.join(by_text)}", text, f"{name}={next(iter(by_text))}")
+        return by_text[text]
+    whole = type(distribution).__name__ == "IntDistribution"
+    try:
+        value: int | float = int(text) if whole else float(text)
+    except ValueError:
+        value = float("nan")
+    low, high = distribution.low, distribution.high  # type: ignore[attr-defined]
+    kind = "an integer" if whole else "a number"
+    expect(low <= value <= high, f"{name} as {kind} between {low} and {high}", text, f"{name}={low}")
+    return value
+
+
+def evaluate_aloud(problem: Problem, x: dict[str, Any], say: Callable[[str], None]) -> Evaluation:
+    """Evaluate the point in a folder of its own; every step is said."""
+    problem = replace(problem, evaluator=replace(problem.evaluator, n_retries=0))
+    folder = problem.evaluations_folder / FOLDER
+    say("point       " + ", ".join(f"{name} = {value}" for name, value in x.items()))
+    say(f"in          {folder}")
+
+    def watch(what: str, thing: Any) -> None:
+        if what == "files":
+            for name in thing:
+                say(f"file        {name}")
+                _say_file(folder / name, say)
+        elif what == "command":
+            say(f"command     {shlex.join(thing)}")
+        elif what == "ended":
+            outcome, *outputs = thing
+            for name in outputs:
+                if os.path.getsize(folder / name):
+                    say(f"{name.removesuffix('.txt').split('.')[-1]:<12}{name}")
+                    _say_file(folder / name, say)
+            say(f"ended       {_told(outcome)}")
+        else:
+            for name, found in thing.items():
+                say(f"result      {name} = {found.error or f'{found.number:.9g}, from {found.quote}'}")
+
+    finished = evaluate_trial(problem, 0, x, place=folder, watch=watch)
+    evaluation = finished.evaluation
+    if problem.evaluator.python:
+        for name in ("stdout", "stderr"):
+            if finished.output[name]:
+                say(f"{name:<12}{finished.output[name]}")
+    said = [f"{name} = {value:.9g}" for name, value in (evaluation.outputs or {}).items()]
+    if said and not problem.evaluator.results:
+        say("outputs     " + ", ".join(said))
+    if evaluation.ok:
+        say(f"value       {evaluation.y:.12g}, after {evaluation.duration_s:.3g} s")
+    else:
+        say(f"FAILED      {evaluation.reason}, after {evaluation.duration_s:.3g} s")
+    return evaluation
+
+
+def _told(outcome: Outcome) -> str:
+    return outcome.reason or "well"
+
+
+def _say_file(path: Path, say: Callable[[str], None]) -> None:
+    """Its beginning, or, if it is an output, its end."""
+    lines = tail(path, _MOST_BYTES).splitlines()
+    is_output = path.name.endswith(("stdout.txt", "stderr.txt"))
+    shown_lines = lines[-_MOST_LINES:] if is_output else lines[:_MOST_LINES]
+    if is_output and len(lines) > _MOST_LINES:
+        say("            | …")
+    for line in shown_lines:
+        say(f"            | {line[:200]}")
+    if not is_output and len(lines) > _MOST_LINES:
+        say(f"            | … {len(lines) - _MOST_LINES} more lines")

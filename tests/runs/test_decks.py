@@ -1,0 +1,173 @@
+"""Decks: rendered byte by byte, in three styles, in fixed columns; copies, links; steps before and after."""
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from surefoot.errors import InvalidInputError
+from surefoot.runs.evaluation import evaluate_trial
+from surefoot.runs.placeholders import filled
+
+POINT = {"a": 1.5, "b": 2.0}
+ECHO = "print(1.0)"
+
+
+@pytest.fixture
+def evaluated(make_problem, tmp_path):
+    """Evaluate a point and return the evaluation and its folder."""
+
+    def evaluate(code=ECHO, x=POINT, **objective):
+        problem = make_problem(code, objective=objective)
+        evaluation = evaluate_trial(problem, 0, dict(x)).evaluation
+        return evaluation, problem.evaluations_folder / "000000"
+
+    return evaluate
+
+
+@pytest.mark.parametrize(
+    ("style", "template", "text"),
+    [
+        ("{}", "A={a:.3e} {{keep}}\r\nB={b}", "A=1.500e+00 {keep}\r\nB=2.0"),
+        ("${}", "{a} $HOME ${a:.1f} ${b}", "{a} $HOME 1.5 2.0"),
+        ("@@", "me@work.example {a} @a:6.2f@@b@", "me@work.example {a}   1.502.0"),
+    ],
+)
+def test_a_template_is_rendered_in_its_style_and_nothing_else_changes(evaluated, tmp_path, style, template, text):
+    (tmp_path / "t.in").write_bytes(template.encode())
+    _, folder = evaluated(files={"deck.txt": "t.in"}, placeholders=style)
+    assert (folder / "deck.txt").read_bytes() == text.encode()
+
+
+def test_bytes_that_are_no_text_stay(evaluated, tmp_path):
+    (tmp_path / "t.in").write_bytes(b"20 \xb0C {a} {b}\n")
+    _, folder = evaluated(files={"deck": "t.in"})
+    assert (folder / "deck").read_bytes() == b"20 \xb0C 1.5 2.0\n"
+
+
+@pytest.mark.parametrize(
+    ("spec", "value", "text"),
+    [
+        ("E12.4", 1234.5, "  1.2345E+03"),
+        ("es12.4", -1.0, " -1.0000E+00"),
+        ("D12.4", 1234.5, "  1.2345D+03"),
+        ("F8.2", 3.14159, "    3.14"),
+        ("I6", 42, "    42"),
+        ("I6", 42.0, "    42"),
+    ],
+)
+def test_columns_are_as_wide_as_fortran_has_them(spec, value, text):
+    assert filled(f"{{x:{spec}}}", {"x": value}) == text
+
+
+@pytest.mark.parametrize(("spec", "value"), [("F5.2", 1234.5), ("E8.4", -1.0), ("I2", 100), ("I6", 1.5), ("F8.2", "a")])
+def test_what_does_not_fit_into_its_column_is_an_error(spec, value):
+    with pytest.raises(ValueError, match=r"fit|hold"):
+        filled(f"{{x:{spec}}}", {"x": value})
+
+
+def test_a_column_too_narrow_for_the_bounds_is_found_when_the_file_is_read(make_problem, tmp_path):
+    (tmp_path / "t.in").write_text("one\n{a:F3.1} {b}\n")
+    with pytest.raises(InvalidInputError, match=r"line 2 of t\.in.*does not fit into F3\.1"):
+        make_problem(ECHO, objective={"files": {"deck": "t.in"}})
+
+
+def test_an_unknown_name_is_named_with_its_line_and_the_nearest_one(make_problem, tmp_path):
+    (tmp_path / "t.in").write_text("{a}\n{bb}\n{b}")
+    with pytest.raises(InvalidInputError, match=r"(?s)line 2 of t\.in.*'bb'.*try b.*placeholders = "):
+        make_problem(ECHO, objective={"files": {"deck": "t.in"}})
+
+
+def test_parameters_may_stand_in_the_files_instead_of_the_command(make_problem, tmp_path):
+    (tmp_path / "t.in").write_text("{a}\n")
+    (tmp_path / "p.py").write_text("print(open('deck').read())")
+    command = [sys.executable, str(tmp_path / "p.py")]
+    objective = {"command": [*command, "{b}"], "files": {"deck": "t.in"}}
+    assert evaluate_trial(make_problem(objective=objective), 0, POINT).evaluation.y == 1.5
+    with pytest.raises(InvalidInputError, match="every parameter in the command or the files"):
+        make_problem(objective={"command": command, "files": {"deck": "t.in"}})
+
+
+def test_files_and_folders_are_copied_and_linked(evaluated, tmp_path):
+    (tmp_path / "mesh.dat").write_text("mesh")
+    (tmp_path / "tables").mkdir()
+    (tmp_path / "tables" / "steam").write_text("hot")
+    (tmp_path / "huge").write_text("huge")
+    code = "open('mesh.dat', 'a').write('!'); print(1.0)"
+    _, folder = evaluated(code, copy=["mesh.dat", "tables"], link=["huge"])
+    assert (folder / "mesh.dat").read_text() == "mesh!"
+    assert (tmp_path / "mesh.dat").read_text() == "mesh"
+    assert (folder / "tables" / "steam").read_text() == "hot"
+    assert os.readlink(folder / "huge") == str(tmp_path / "huge")
+
+
+@pytest.mark.parametrize(
+    "objective",
+    [
+        {"files": {"../deck": "t.in"}},
+        {"files": {"/tmp/deck": "t.in"}},
+        {"files": {"stdout.txt": "t.in"}},
+        {"files": {"": "t.in"}},
+        {"files": {"deck": "missing.in"}},
+        {"files": {"deck": "."}},
+        {"files": ["t.in"]},
+        {"files": {"t.in": "t.in"}, "copy": ["t.in"]},
+        {"copy": ["missing"]},
+        {"copy": "t.in"},
+        {"placeholders": "<>"},
+        {"before": "mesher"},
+        {"before": [{"command": ["no-such-program"]}]},
+        {"before": [{"timeout": 3, "command": ["true"]}]},
+        {"after": [{"command": ["true"], "timeout_s": -1}]},
+        {"after": [["true", "{nobody}"]]},
+    ],
+)
+def test_a_bad_deck_is_refused_when_the_file_is_read(make_problem, tmp_path, objective):
+    (tmp_path / "t.in").write_text("{a} {b}")
+    with pytest.raises(InvalidInputError, match=r"expected .*; got .*; try "):
+        make_problem(ECHO, objective=objective)
+
+
+def test_a_python_function_has_no_deck(make_problem, tmp_path):
+    (tmp_path / "t.in").write_text("{a} {b}")
+    with pytest.raises(InvalidInputError, match="no files with python"):
+        make_problem(python="def evaluate(x): return 1.0", objective={"files": {"deck": "t.in"}})
+
+
+def script(tmp_path: Path, name: str, code: str) -> list[str]:
+    (tmp_path / name).write_text(code)
+    return [sys.executable, "-I", "-S", str(tmp_path / name)]
+
+
+def test_steps_run_in_order_in_one_folder(evaluated, tmp_path):
+    mesh = script(tmp_path, "mesh.py", "open('log', 'a').write('mesh '); print('meshed')")
+    post = script(tmp_path, "post.py", "open('log', 'a').write('post')")
+    evaluation, folder = evaluated(
+        "open('log', 'a').write('solve '); print(2.5)", before=[{"command": mesh, "name": "mesher"}], after=[post]
+    )
+    assert evaluation.y == 2.5
+    assert (folder / "log").read_text() == "mesh solve post"
+    assert (folder / "mesher.stdout.txt").read_text() == "meshed\n"
+
+
+def test_a_failed_step_is_a_reason_of_its_own_and_nothing_runs_after_it(evaluated, tmp_path):
+    mesh = script(tmp_path, "mesh.py", "import sys; sys.exit('no elements')")
+    evaluation, folder = evaluated("open('solved', 'w'); print(1)", before=[{"command": mesh, "name": "mesher"}])
+    assert evaluation.reason == "mesher: exit status 1: no elements"
+    assert not (folder / "solved").exists()
+
+
+def test_a_step_has_a_timeout_of_its_own(evaluated, tmp_path):
+    mesh = script(tmp_path, "mesh.py", "import time; time.sleep(60)")
+    evaluation, _ = evaluated(before=[{"command": mesh, "name": "mesher", "timeout_s": 0.5}], timeout_s=30)
+    assert evaluation.reason.startswith("mesher: timeout: no result after 0.5 s")
+
+
+def test_values_in_a_deck_stay_text_whatever_they_hold(make_problem, tmp_path):
+    (tmp_path / "t.in").write_text("{a}|{kind}")
+    nasty = "x; rm -rf {here} $(id) {{a}} \n%s"
+    parameters = {"a": {"low": 0.0, "high": 2.0}, "kind": {"choices": [nasty, "y"]}}
+    problem = make_problem(ECHO, parameters=parameters, objective={"files": {"deck": "t.in"}})
+    evaluate_trial(problem, 0, {"a": 1.0, "kind": nasty})
+    assert (problem.evaluations_folder / "000000" / "deck").read_text() == f"1.0|{nasty}"
