@@ -17,7 +17,15 @@ from surefoot.optimize.reasons import grouped
 from surefoot.paper.markdown import markdown
 from surefoot.paper.studies.failures.limits_tables import regret_table
 from surefoot.paper.studies.failures.runs import upper_median
-from surefoot.paper.studies.failures.verdicts import DEFAULT, budgets_of, listed, ordered, verdict_table, verdicts
+from surefoot.paper.studies.failures.verdicts import (
+    DEFAULT,
+    FEW_RUNS,
+    budgets_of,
+    listed,
+    ordered,
+    verdict_table,
+    verdicts,
+)
 
 Cell = Callable[[SimulatorRuns], str]
 
@@ -60,16 +68,19 @@ def _parts(records: Records) -> list[str]:
             " † fewer, ‡ more failures.",
             regret_table(runs, tests, n),
         ]
-    parts += [
-        "Median best value in the problem's units, and its quartiles over seeds.", _crossed(runs, _best),
-        "Evaluations after which the median of the default is as good as that of the other at its end; –: never.",
-        _crossed(runs, partial(_caught_up, {r.problem: r for r in runs if r.strategy == DEFAULT})),
-        "Evaluations that failed, of all seeds together: in the design → after it.", _crossed(runs, _shares),
-        "Median evaluations until the first success.", _crossed(runs, _first),
-        "Processor time of the optimizer alone, milliseconds an evaluation.", _crossed(runs, _cpu),
-        "Seeds.", _crossed(runs, lambda r: str(len(r.values))),
-        "Why evaluations of the default failed, of all seeds together.", _reasons(runs),
-    ]  # fmt: skip
+    defaults = {r.problem: r for r in runs if r.strategy == DEFAULT}
+    for title, cell in (
+        (f"Median best value in the problem's units; quartiles where there are {FEW_RUNS} seeds.", _best),
+        ("Evaluations after which the median of the default over the same seeds is as good as the other's at its end;"
+         " –: never.",
+         partial(_caught_up, defaults)),
+        ("Evaluations that failed, of all seeds together: in the design → after it.", _shares),
+        ("Median evaluations until the first success.", _first),
+        ("Processor time of the optimizer alone, milliseconds an evaluation.", _cpu),
+        ("Seeds. Where they differ, only the pairs above compare like with like.", lambda r: str(len(r.values))),
+    ):  # fmt: skip
+        parts += [title, _crossed(runs, cell)]
+    parts += ["Why evaluations of the default failed, of all seeds together.", _reasons(runs)]
     cut = [case for case, record in records.items() if not complete(record)]
     if cut:
         rows = [["problem", "strategy", "seed", "evaluations", "error"]]
@@ -104,14 +115,16 @@ def _crossed(runs: Sequence[SimulatorRuns], cell: Cell) -> str:
 
 def _best(r: SimulatorRuns) -> str:
     low, middle, high = np.quantile(r.best_so_far()[:, -1], [0.25, 0.5, 0.75], method="higher")
-    return f"{middle:.4g} ({low:.4g} to {high:.4g})"
+    return f"{middle:.4g} ({low:.4g} to {high:.4g})" if len(r.values) >= FEW_RUNS else f"{middle:.4g}"
 
 
 def _caught_up(defaults: Mapping[str, SimulatorRuns], r: SimulatorRuns) -> str:
-    if r.problem not in defaults or r.strategy == DEFAULT:
+    mine = defaults.get(r.problem)
+    seeds = sorted(set(mine.values) & set(r.values)) if mine else []
+    if mine is None or mine is r or not seeds:
         return ""
-    mine, other = (np.quantile(x.best_so_far(), 0.5, axis=0, method="higher") for x in (defaults[r.problem], r))
-    reached = np.flatnonzero(mine <= other[-1])
+    ours, others = (np.quantile(x.best_so_far(seeds), 0.5, axis=0, method="higher") for x in (mine, r))
+    reached = np.flatnonzero(ours <= others[-1])
     return str(reached[0] + 1) if len(reached) else "–"
 
 
@@ -129,7 +142,8 @@ def _first(r: SimulatorRuns) -> str:
 
 
 def _cpu(r: SimulatorRuns) -> str:
-    return f"{1000 * r.cpu_per_evaluation:.2g}"
+    milliseconds = 1000 * r.cpu_per_evaluation
+    return f"{milliseconds:.0f}" if milliseconds >= 10 else f"{milliseconds:.1f}"
 
 
 def _reasons(runs: Sequence[SimulatorRuns]) -> str:

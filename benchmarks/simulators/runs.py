@@ -1,11 +1,11 @@
 """Runs on a simulator as the failures study knows them, against the best value that anybody has found.
 
-Regret    log10 of (best value so far - best known) / |best known|.
+Regret    log10 of (best value so far - best known) / |best known|; at least -5, since values have six digits.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,7 @@ from benchmarks.simulators.problems import best_of_search
 from benchmarks.simulators.runner import Case
 from surefoot.paper.studies.failures.runs import Runs
 
+LEAST_REGRET = -5.0
 Records = Mapping[Case, Mapping[str, Any]]
 
 
@@ -38,13 +39,18 @@ class SimulatorRuns(Runs):
         """The best known value, and its size."""
         return self.best_known, abs(self.best_known)
 
+    def regret(self, n: int, seeds: Sequence[int]) -> np.ndarray:
+        """After n evaluations (seeds,)."""
+        return np.maximum(super().regret(n, seeds), LEAST_REGRET)
+
     def failed_in_design(self, seeds: Sequence[int]) -> np.ndarray:
         """Of the design's evaluations, those that failed (seeds,)."""
         return np.asarray([np.isnan(self.values[seed][: self.n_init]).sum() for seed in seeds], dtype=float)
 
-    def best_so_far(self) -> np.ndarray:
-        """After each evaluation (seeds, n); inf: nothing has succeeded yet."""
-        return np.asarray([np.fmin.accumulate(np.where(np.isnan(y), np.inf, y)) for y in self.values.values()])
+    def best_so_far(self, seeds: Iterable[int] = ()) -> np.ndarray:
+        """After each evaluation (seeds, n), of all seeds unless told; inf: nothing has succeeded yet."""
+        runs = [self.values[seed] for seed in seeds or self.values]
+        return np.asarray([np.fmin.accumulate(np.where(np.isnan(y), np.inf, y)) for y in runs])
 
     @property
     def cpu_per_evaluation(self) -> float:

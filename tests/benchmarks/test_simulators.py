@@ -138,6 +138,11 @@ def test_pairs_are_counted_over_problems_and_the_seeds_that_both_have():
     assert "| ep | 10 | 8 / 0 / 2 | 0.2 | 2 / 8 / 0 | 0.5 |" in pairs_table(runs)
 
 
+def test_regret_is_relative_and_no_finer_than_six_digits():
+    assert _runs("default", 1.1, 3, n_seeds=1).regret(10, [0]) == pytest.approx([-1.0])
+    assert _runs("default", 1.0, 3, n_seeds=1).regret(10, [0]).tolist() == [-5.0]
+
+
 def test_slow_strategies_come_last_and_seeds_one_after_another():
     names = ["smac", "ep", "default"] if _has_smac() else ["ep", "default"]
     cases = runner.plan(["frame", "mapk"], names, n_seeds=2, n=8, slow_seeds=1, emulated=True)
