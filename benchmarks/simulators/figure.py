@@ -18,6 +18,7 @@ from surefoot.paper.studies.failures.strategies import OTHERS
 from surefoot.paper.studies.failures.verdicts import DEFAULT, ordered
 
 WINDOW = 10  # evaluations over which a share of failures is averaged, beside the average over seeds
+FEWEST = 3  # seeds of what is drawn
 FLOOR = 1e-3  # of the best known value: distances below it are drawn as this
 _COLOURS = {"default": "black", "egobox": "C0", "tpe": "C1", "cmaes": "C2", "random": "0.6", "smac": "C4"}
 
@@ -26,14 +27,13 @@ def draw(runs: Sequence[SimulatorRuns], path: Path) -> Path:
     """Above the share that fails, below the distance to the best known value; the default and other optimizers."""
     plt = pyplot()
     names = in_order(runs)
-    shown = [name for name in ordered(runs) if name == DEFAULT or name in OTHERS]
+    runs = [r for r in runs if r.strategy == DEFAULT or (r.strategy in OTHERS and _has_enough(r, runs))]
+    shown = ordered(runs)
     fig, axes = plt.subplots(
         2, len(names), figsize=(2.5 * len(names) + 0.6, 5.2), squeeze=False, layout="constrained", sharex="col"
     )
     for name, (above, below) in zip(names, axes.T, strict=True):
-        mine = sorted(
-            (r for r in runs if r.problem == name and r.strategy in shown), key=lambda r: r.strategy == DEFAULT
-        )
+        mine = sorted((r for r in runs if r.problem == name), key=lambda r: r.strategy == DEFAULT)
         for r in mine:
             look = {"color": _COLOURS.get(r.strategy, "C5"), "lw": 2.2 if r.strategy == DEFAULT else 1.2}
             _failing(above, r, look)
@@ -57,6 +57,12 @@ def draw(runs: Sequence[SimulatorRuns], path: Path) -> Path:
         handles=handles, loc="outside lower center", ncols=min(len(handles), 3 * len(names)), frameon=False, fontsize=9
     )
     return save_figure(fig, path)
+
+
+def _has_enough(r: SimulatorRuns, runs: Sequence[SimulatorRuns]) -> bool:
+    """Whether it has FEWEST seeds, or as many as the default: a single run would be taken for the rule."""
+    default = max((len(x.values) for x in runs if (x.problem, x.strategy) == (r.problem, DEFAULT)), default=1)
+    return len(r.values) >= min(FEWEST, default)
 
 
 def _failing(ax: Any, r: SimulatorRuns, look: dict[str, Any]) -> None:

@@ -55,12 +55,13 @@ def _parts(records: Records) -> list[str]:
         "The default against each other strategy, over all pairs of a problem and a seed that both have: pairs in which"
         " the default has less, equal, more (sign test, Holm over the table; bold: p < 5 %).",
         pairs_table(runs),
-        "The default against each other strategy: problems on which it is significantly better / worse"
-        " (Mann and Whitney's test over seeds, Holm over all tests, 5 %; fewer than five seeds are not tested).",
-        verdict_table(runs, tests),
     ]
-    significant = listed(tests)
-    parts += ["Every significant difference.", significant] if significant else []
+    test = f"Mann and Whitney's test over seeds, Holm over all tests, 5 %; fewer than {FEW_RUNS} seeds are not tested"
+    if any(v.sign for v in tests):
+        told = f"Problems on which the default is significantly better / worse ({test}), and every such difference."
+        parts += [told, verdict_table(runs, tests), listed(tests)]
+    else:
+        parts.append(f"On single problems no difference is significant ({test}).")
     for n in budgets_of(runs):
         parts += [
             f"n = {n}: median log10 of (best − best known) / |best known| / median failed evaluations after the"
