@@ -27,6 +27,7 @@ from surefoot.paper.studies.failures.verdicts import (
     verdicts,
 )
 
+NEAR = 0.1  # of the best known value
 Cell = Callable[[SimulatorRuns], str]
 
 
@@ -75,6 +76,8 @@ def _parts(records: Records) -> list[str]:
         ("Evaluations after which the median of the default over the same seeds is as good as the other's at its end;"
          " –: never.",
          partial(_caught_up, defaults)),
+        (f"Runs that came within {100 * NEAR:.0f} % of the best known value, and after how many evaluations (median).",
+         _near),
         ("Evaluations that failed, of all seeds together: in the design → after it.", _shares),
         ("Median evaluations until the first success.", _first),
         ("Processor time of the optimizer alone, milliseconds an evaluation.", _cpu),
@@ -127,6 +130,13 @@ def _caught_up(defaults: Mapping[str, SimulatorRuns], r: SimulatorRuns) -> str:
     ours, others = (np.quantile(x.best_so_far(seeds), 0.5, axis=0, method="higher") for x in (mine, r))
     reached = np.flatnonzero(ours <= others[-1])
     return str(reached[0] + 1) if len(reached) else "–"
+
+
+def _near(r: SimulatorRuns) -> str:
+    within = r.best_so_far() <= r.best_known + NEAR * abs(r.best_known)
+    there = within[:, -1]
+    text = f"{there.sum()} of {len(there)}"
+    return f"{text} ({upper_median(within[there].argmax(axis=1) + 1.0):.0f})" if there.any() else text
 
 
 def _shares(r: SimulatorRuns) -> str:
