@@ -5,7 +5,15 @@ import re
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from surefoot.runs.problem import read_problem
+from surefoot.runs.progress import ConsoleReporter
+from surefoot.runs.worker import run
 
 ROOT = Path(__file__).parents[1]
 
@@ -62,3 +70,33 @@ def test_the_simulator_in_python_agrees_with_the_one_in_c(tmp_path):
     if compiler is not None:
         subprocess.run([compiler, "-o", tmp_path / "beam", ROOT / "examples/beam/beam.c"], check=True)
         assert subprocess.run([tmp_path / "beam", *point], capture_output=True, check=True).stdout == value
+
+
+def run_problem(path: Path, n_evals: int):
+    with ConsoleReporter(Console(quiet=True)) as reporter:
+        return run(replace(read_problem(path), n_evals=n_evals), reporter=reporter)
+
+
+def test_the_solver_with_a_deck_runs_and_finds_light_fins(tmp_path):
+    compiler = shutil.which("cc")
+    if compiler is None:
+        pytest.skip("needs a C compiler")
+    shutil.copytree(ROOT / "examples/deck", tmp_path / "deck", ignore=shutil.ignore_patterns("*.db*", "*.runs", "fin"))
+    subprocess.run([compiler, "-O1", "-o", tmp_path / "deck/fin", tmp_path / "deck/fin.c", "-lm"], check=True)
+    result = run_problem(tmp_path / "deck/fin.toml", 25)
+    assert result.fun < 10.0
+    assert result.outputs["heat"] > 2400
+    check = [sys.executable, "-m", "surefoot", "check", str(tmp_path / "deck/fin.toml"), "--at", "length=0.5"]
+    shown = subprocess.run([*check, "--at", "thickness=0.0005"], capture_output=True, text=True, check=False)
+    assert shown.returncode == 1
+    assert "SIGABRT" in shown.stdout
+    assert "GEOM  5.00000E-01 5.00000E-04" in shown.stdout
+
+
+def test_the_mesher_and_the_solver_run(tmp_path):
+    shutil.copytree(ROOT / "examples/two_steps", tmp_path / "two", ignore=shutil.ignore_patterns("*.db*", "*.runs"))
+    result = run_problem(tmp_path / "two/nozzle.toml", 14)
+    assert result.fun > 0
+    assert result.outputs["mach"] > 1.5
+    reasons = [e.reason for e in result.history.evaluations if not e.ok]
+    assert any(reason.startswith("mesher: ") for reason in reasons) or any("chokes" in reason for reason in reasons)

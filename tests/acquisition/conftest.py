@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from surefoot.acquisition.raw import RawTarget
-from surefoot.acquisition.registry import Step, policy_at
+from surefoot.acquisition.registry import policy_at
+from surefoot.acquisition.step import Step
 from surefoot.acquisition.target import Target
 from surefoot.acquisition.weight import Weight
 from surefoot.failures.label_regression import log_success

@@ -42,7 +42,7 @@ def test_names_are_found_in_any_case(name):
 
 
 def test_every_name_listed_can_be_used():
-    assert {policy_at(name, 0).name for name in policy_names()} == {*PAPER_POLICIES, "MES-R"}
+    assert {policy_at(name, 0).name for name in policy_names()} == {*PAPER_POLICIES, "MES-R", "ES", "PES"}
 
 
 def test_the_default_takes_two_ei_steps_then_one_scaled_ei_step():

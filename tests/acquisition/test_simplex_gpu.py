@@ -10,8 +10,9 @@ import pytest
 
 from surefoot.acquisition.paper_search import BAYESOPT, RELATIVE
 from surefoot.acquisition.raw import RawTarget
-from surefoot.acquisition.registry import Step, policy_at
+from surefoot.acquisition.registry import policy_at
 from surefoot.acquisition.simplex_gpu import POLICIES, TRIALS, Start, arguments, is_usable, source
+from surefoot.acquisition.step import Step
 from surefoot.acquisition.target import Target
 from surefoot.gp.kernels import get_kernel
 from surefoot.gp.likelihood import make_data

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from surefoot.acquisition.registry import PAPER_POLICIES, Step, policy_at
+from surefoot.acquisition.registry import PAPER_POLICIES, policy_at
+from surefoot.acquisition.step import Step
 from surefoot.gp.kernels import KERNELS
 from surefoot.gp.likelihood import make_data
 from surefoot.gp.posterior import condition

@@ -1,6 +1,7 @@
 """Known constraints: what is refused, and what is never violated."""
 
 import math
+from random import Random
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from surefoot.optimize.allowed import domain_of
 from surefoot.optimize.document import Document
 from surefoot.optimize.region import Region
 from surefoot.optimize.space import Space
+from surefoot.reports.optimization import write_report
 
 SQUARE = {"a": (0.0, 1.0), "b": (0.0, 1.0)}
 TUBE = {"d_inner": (0.1, 1.0), "d_outer": (0.1, 1.0)}
@@ -58,7 +60,7 @@ def asked(optimizer, n, f=bowl):
         (MIXED, [lambda x: x["m"] == "u" or x["n"] > 45], lambda x: x["m"] == "u" or x["n"] > 45),
         (MIXED, ["k * n <= 3"], lambda x: x["k"] * x["n"] <= 3),
     ],
-    ids=lambda value: str(value)[:40] if isinstance(value, list) else "",
+    ids=lambda value: str(value)[:40] if isinstance(value, list) and all(isinstance(v, str) for v in value) else "",
 )
 def test_no_suggestion_violates_a_constraint_as_it_is_written(bounds, constraints, holds):
     optimizer = Optimizer(bounds, constraints=constraints, n_init=8, seed=1)
@@ -168,7 +170,7 @@ def test_suggestions_are_repeatable():
         (SQUARE, ["1 <= 2"], "names none"),
         (SQUARE, [""], "got the end"),
         (SQUARE, 3, "a list of texts and functions"),
-        (SQUARE, [3], "as text"),
+        (SQUARE, [3], "as text or function"),
         (SQUARE, ["a + b"], "a comparison"),
         (MIXED, ["m <= 1"], "try a function"),
         (SQUARE, [lambda x: x["c"] <= 1], "KeyError"),
@@ -184,6 +186,20 @@ def test_what_cannot_be_used_is_refused_before_anything_is_evaluated(bounds, con
 def test_an_unknown_name_is_refused_with_the_one_that_was_meant():
     with pytest.raises(UnknownNameError, match="try d_inner"):
         Optimizer(TUBE, constraints=["d_iner <= d_outer"])
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_random_text_is_refused_or_kept_to(seed):
+    rng = Random(seed)
+    words = ["a", "b", "n", "(", ")", "+", "-", "*", "/", "**", "^", "<=", "<", "==", ">=", "1", "0.5", "1e3"]
+    words += ["sqrt", "(", "max", ",", "pi", "'a'", " ", "0"]
+    for _ in range(40):
+        text = "".join(rng.choice(words) for _ in range(rng.randint(3, 12)))
+        try:
+            optimizer = Optimizer({**SQUARE, "n": Integer(0, 5)}, constraints=text)
+        except InvalidInputError:
+            continue
+        assert optimizer.space.violated(tuple(optimizer.ask().values())) == []
 
 
 def test_no_constraints_are_no_constraints():
@@ -316,3 +332,21 @@ def test_what_is_brought_in_lies_on_the_border():
     x = domain.snap(np.asarray([[0.9, 0.9], [0.2, 0.3]]))
     assert x.sum(axis=1) == pytest.approx([1.0, 0.5], abs=1e-12)
     assert x.sum(axis=1).max() <= 1.0
+
+
+def test_a_report_names_the_constraints(tmp_path):
+    result = minimize(bowl, SQUARE, constraints={"budget": "a + b <= 1"}, n_evals=20)
+    page = write_report(result, tmp_path / "report.html").read_text()
+    assert "Known constraints" in page
+    assert "The best point lies at the border of budget: a + b &lt;= 1." in page
+
+
+def test_after_a_step_of_an_integer_the_real_parameters_return_into_the_region():
+    bounds = {"i": Integer(1, 99), "r": (10.0, 200.0), "L": (10.0, 200.0)}
+    space = Space.of(bounds, ["0.0193 * r <= i / 16", "r**2 * L + 4/3 * r**3 >= 412530"])
+    domain = domain_of(space)
+    at_both_borders = space.encode((15, 48.575129, 110.0676844))
+    found = [domain.decode(unit) for unit in domain.neighbours(at_both_borders)]
+    assert [values[0] for values in found] == [14, 16]
+    assert found[0][1] == pytest.approx(14 / 16 / 0.0193, rel=1e-6)
+    assert not any(space.violated(values) for values in found)

@@ -76,7 +76,7 @@ OWN = [
     "timeout",
     "isolate",
 ]
-OWN += ["memory_limit_mb", "retry_on", "n_retries", "max_failures", "progress", "n_eval", "random_state"]
+OWN += ["memory_limit_mb", "retry_on", "n_retries", "max_failures", "progress", "n_eval", "random_state", "constraints"]
 
 
 def some(rng: Random, names: list[str]) -> dict[str, Any]:

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from surefoot.acquisition.registry import PAPER_POLICIES, Step, policy_at
+from surefoot.acquisition.registry import PAPER_POLICIES, policy_at
+from surefoot.acquisition.step import Step
 from surefoot.backend import to_host
 from surefoot.engine.batch import HOST
 from surefoot.engine.model import fit_model
@@ -114,6 +115,19 @@ def test_policies_and_their_partials_are_equal_to_1e8(policy: str, kernel: str, 
         results.append(policy_at(policy, 0).prepare(Step(post, f, generators))(mu, sd))
     for a, b in zip(results[1], results[0], strict=True):
         close(a, b)
+
+
+@pytest.mark.parametrize("kernel", ["se", "matern52", "per run"])
+@pytest.mark.parametrize("policy", ["ES", "PES"])
+def test_scores_of_x_and_their_gradients_are_close(policy: str, kernel: str, data, reference) -> None:
+    X, y, _, theta, x = data
+    results = []
+    for X, y, t, x, f in both(reference, X, y, theta, x, y.min(axis=1, keepdims=True)):  # noqa: B020
+        post = condition(make_data(X, y), t[:, 0], kernel_of(kernel))
+        score = policy_at(policy, 0).prepare(Step(post, f, tuple(generator(3, run, N) for run in RUNS)))
+        results.append(score.values_and_gradients(x))
+    for a, b in zip(results[1], results[0], strict=True):
+        close(a, b, 1e-3)  # single precision inside; representers whose draws tie may swap
 
 
 @pytest.mark.parametrize("failing", [False, True], ids=["all succeed", "some fail"])

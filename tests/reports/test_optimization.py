@@ -352,3 +352,22 @@ def test_the_outputs_at_the_best_point_are_a_table(read) -> None:
 
 def test_a_report_of_a_single_output_has_no_table_of_outputs(failing_page: str, read) -> None:
     assert "outputs" not in read(failing_page).text()
+
+
+def limited_page(limit: str) -> str:
+    def inside(x):
+        return {"mass": bowl(x), "stress": float(x[0])}
+
+    return report(minimize(inside, [(0, 1), (0, 1)], n_evals=14, n_init=8, outputs={"stress": limit}), "Limits")
+
+
+def test_the_report_has_a_table_of_limits() -> None:
+    page = limited_page("<= 0.2")
+    assert "Limits on outputs" in page
+    assert "at its upper limit" in page
+
+
+def test_the_report_warns_where_nothing_is_within_the_limits() -> None:
+    page = limited_page("<= -1")
+    assert "No evaluation is within all limits" in page
+    assert "outside by" in page

@@ -149,3 +149,47 @@ def test_the_objective_is_named_to_people(make_problem, reporter):
 def test_a_name_that_is_none_is_an_error_of_the_problem_file(make_problem, name):
     with pytest.raises(InvalidInputError, match=re.escape("expected name as text; got")):
         make_problem("", objective={"name": name})
+
+
+# --- limits
+
+LIMITED = """
+import surefoot
+def evaluate(x):
+    if x["a"] > 5:
+        raise surefoot.Failed("diverged")
+    return {"mass": x["a"] ** 2 + x["b"], "stress": 10 * x["b"]}
+"""
+
+
+def limited(make_problem, outputs, n_evals=14):
+    return make_problem(python=LIMITED, objective={"name": "mass"}, n_evals=n_evals, n_init=10, outputs=outputs)
+
+
+def test_the_best_of_a_study_is_within_its_limits(make_problem, reporter):
+    problem = limited(make_problem, {"stress": ">= 30"})
+    result = run(problem, reporter=reporter)
+    assert result.feasible
+    assert result.outputs["stress"] >= 30.0
+    with opened(problem.default_storage) as storage:
+        study = load_study(storage)
+        assert result_of(study).fun == result.fun == study.best_value
+        assert study.best_trial.constraints["stress"] <= 0.0
+
+
+def test_the_final_table_tells_the_limits(make_problem, reporter):
+    problem = limited(make_problem, {"stress": ">= 30"})
+    result = run(problem, reporter=reporter)
+    cells = [str(cell) for column in final_table(result, "x", 14).columns for cell in column.cells]
+    assert any("limit >= 30.0" in cell for cell in cells)
+
+
+def test_an_output_that_no_evaluation_has_stops_the_run(make_problem, reporter):
+    with pytest.raises(InvalidInputError, match=r"'strain'.*'stress'"):
+        run(limited(make_problem, {"strain": ">= 30"}), reporter=reporter)
+
+
+@pytest.mark.parametrize("outputs", [3, "stress", {"stress": "small"}, {"stress": 3}])
+def test_a_table_of_limits_that_is_none_is_refused(make_problem, outputs):
+    with pytest.raises(InvalidInputError, match="expected"):
+        limited(make_problem, outputs)

@@ -219,3 +219,13 @@ def test_the_result_knows_settings_and_failures(make_problem, reporter):
         rows = trial_rows(load_study(storage))
     assert (result.settings.policy, result.settings.seed, result.nfev) == ("EI", 5, 12)
     assert {row["reason"] for row in rows if row["status"] == "failed"} == {"ArithmeticError: diverged"}
+
+
+def test_a_target_ends_a_run_and_the_next_one_at_once(make_problem, reporter):
+    problem = make_problem("import sys; print(float(sys.argv[1]) ** 2)", n_evals=30, stop={"target": 4.0})
+    result = run(problem, reporter=reporter)
+    assert result.fun <= 4.0
+    assert result.nfev < 30
+    assert "reached the target 4" in result.message
+    assert reporter.notes[-1].startswith("stopping: ")
+    assert run(problem, reporter=reporter).nfev == result.nfev

@@ -31,7 +31,9 @@ class Proposals:
     start: Array | None = None  # (R, q, d)
 
 
-def maximize_by_gradient(target: Target, lattice: Array, clouds: Array, free: Array) -> Proposals:
+def maximize_by_gradient(
+    target: Target, lattice: Array, clouds: Array, free: Array, max_calls: int = _MAX_CALLS
+) -> Proposals:
     """Maximize over the cube from the best of `lattice` and of `clouds`, (R, m, d) each.
 
     free (d,): True for inputs that the polish may move.
@@ -56,7 +58,7 @@ def maximize_by_gradient(target: Target, lattice: Array, clouds: Array, free: Ar
             first_step=clip(0.3 * nearest, 1e-7, 0.1),
             max_step=_MAX_STEP,
             f_tol=_F_TOL,
-            max_calls=_MAX_CALLS,
+            max_calls=max_calls,
             race=True,
             max_backtracks=4,  # in a refined region sd is known to a few digits only: rounding stops a search
         ),

@@ -55,12 +55,11 @@ def maximize_as_the_paper(
         x0 = points[rows, top_candidates(raw.target, points, N_STARTS)[0]]
         sides = sides_of_coordinates(x0, raw.origin) if reading.own_units else equal_sides(x0)
         starts.append(Start(raw, x0, sides, reading.slack * raw.slack()))
-    if all(is_usable(start.raw.target, start.x) for start in starts):
-        found = minimize_on_gpu(starts, reading.rules)
-    else:
-        found = [_in_lockstep(start, reading.rules) for start in starts]
+    by_block = [start for start in starts if is_usable(start.raw.target, start.x)]  # in one launch
+    carried = iter(minimize_on_gpu(by_block, reading.rules) if by_block else ())
     proposals = []
-    for x, f in found:
+    for start in starts:
+        x, f = next(carried) if any(start is one for one in by_block) else _in_lockstep(start, reading.rules)
         rows = like(range(f.shape[0]), f)[:, None]
         order = namespace(f).argsort(f, axis=1, stable=True)
         proposals.append(Proposals(x=x[rows, order], value=-f[rows, order]))

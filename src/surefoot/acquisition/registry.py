@@ -1,7 +1,8 @@
 """Policies by name, and how a user adds one.
 
 A policy scores numbers (mu, sd, f_best), never a model. `prepare` is called once per step with the `Step`, may draw
-what the policy needs (MES: samples of the minimum), and returns the `Score`.
+what the policy needs (MES: samples of the minimum), and returns the `Score`. ES and PES, which ask how f(x) hangs
+together with f elsewhere, return a `JointScore`.
 """
 
 from __future__ import annotations
@@ -11,45 +12,18 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from surefoot.acquisition import entropy
+from surefoot.acquisition.entropy_search import prepare_es
 from surefoot.acquisition.improvement import Partials, log_ei, log_pi, log_scaled_ei
 from surefoot.acquisition.naive import mn
-from surefoot.acquisition.optimistic import KAPPA, lcb
+from surefoot.acquisition.optimistic import lcb
+from surefoot.acquisition.predictive_entropy import prepare_pes
+from surefoot.acquisition.score import JointScore, Score
+from surefoot.acquisition.step import Step
 from surefoot.backend import Array, namespace
 from surefoot.errors import InvalidInputError, UnknownNameError, shown
-from surefoot.gp.surrogate import Surrogate
-from surefoot.numerics.designs import Generators, draw, kronecker
+from surefoot.numerics.designs import draw, kronecker
 
 UserPolicy = Callable[[Array, Array, Array], "Partials | Array"]
-
-
-@dataclass(frozen=True)
-class Step:
-    """What one step of R runs offers to a policy."""
-
-    surrogate: Surrogate
-    f_best: Array  # (R, 1)
-    generators: Generators
-    kappa: float = KAPPA
-
-
-@dataclass(frozen=True)
-class Score:
-    """A policy ready to be evaluated: function(mu, sd, *parameters), every parameter with a leading run axis."""
-
-    function: Callable[..., Partials]
-    parameters: tuple[Array, ...] = ()
-    above: Score | None = None  # nowhere lower and much cheaper; None: this score is cheap itself
-
-    def __call__(self, mu: Array, sd: Array) -> Partials:
-        """The score (R, m) and its partials in mu and sd."""
-        return self.function(mu, sd, *self.parameters)
-
-    def select(self, runs: Array | None) -> Score:
-        """The same for some runs only (None: all)."""
-        if runs is None:
-            return self
-        above = None if self.above is None else self.above.select(runs)
-        return Score(self.function, tuple(a[runs] for a in self.parameters), above)
 
 
 @dataclass(frozen=True)
@@ -64,7 +38,7 @@ class Policy:
     """
 
     name: str
-    prepare: Callable[[Step], Score] | None  # None: no model is asked (RND)
+    prepare: Callable[[Step], Score | JointScore] | None  # None: no model is asked (RND)
     is_log: bool
     rises_with_sd: Literal["always", "above f_best", "unknown"] = "unknown"
     exact_as: Callable[[Step], Score] | None = None
@@ -121,6 +95,8 @@ _add(Policy("EI", _improvement(log_ei), is_log=True, rises_with_sd="always", is_
 _add(Policy("ScaledEI", _improvement(log_scaled_ei), is_log=True, rises_with_sd="above f_best"))
 _add(Policy("MES", _prepare_mes_g, is_log=True, rises_with_sd="above f_best"))
 _add(Policy("MES-R", _prepare_mes_r, is_log=True, rises_with_sd="above f_best"))
+_add(Policy("ES", prepare_es, is_log=True))
+_add(Policy("PES", prepare_pes, is_log=True))
 
 PAPER_POLICIES = ("RND", "MN", "LCB", "PI", "EI", "MES", "ScaledEI")
 
@@ -168,7 +144,7 @@ def register_policy(name: str, function: UserPolicy, *, is_log: bool = False) ->
             "try register_policy('cautious', cautious)"
         )
     key = name.lower()
-    if key in ALTERNATIONS or (key in _POLICIES and _POLICIES[key].name in (*PAPER_POLICIES, "MES-R")):
+    if key in ALTERNATIONS or (key in _POLICIES and _POLICIES[key].name in (*PAPER_POLICIES, "MES-R", "ES", "PES")):
         raise InvalidInputError(f"expected a new policy name; got {name!r}, which is built in; try another name")
 
     def score(mu: Array, sd: Array, f_best: Array) -> Partials:

@@ -2,17 +2,20 @@
 
 Purpose   Where the score rises with sd, a candidate whose score at an upper bound of sd is below the k-th best known
           score is out. A surrogate that has cheap bounds (gp/bounds.py) brings them down round by round. Weights <= 1
-          are computed for the survivors only, and so are scores that are dear themselves (MES).
+          are computed for the survivors only, and so are scores that are dear themselves (MES). A score that is
+          dearest (ES) has a rough form of itself, which leaves it eight times as many candidates as are wanted.
 Shapes    candidates x (R, m, d); the results have k columns.
 """
 
 from __future__ import annotations
 
+from surefoot.acquisition.score import Score
 from surefoot.acquisition.target import Target
 from surefoot.backend import Array, largest_temporary, like, namespace, sorts_by_shape, to_host
 from surefoot.gp.surrogate import Bounds
 
 _BLOCK = 256  # candidates whose weights are computed at once
+_PER_BEST = 8  # candidates that a rough score leaves, for each that is wanted
 _LAZY_FROM = 48  # observations; below, all the variances cost less than the bookkeeping
 
 
@@ -32,11 +35,17 @@ def top_candidates(target: Target, x: Array, k: int) -> tuple[Array, Array]:
         values = xp.concat([value for _, (_, value) in parts], axis=1)
         order = _best(values, k)
         return xp.take_along_axis(indices, order, axis=1), xp.take_along_axis(values, order, axis=1)
-    dear = target.score.above is not None
-    screened = (n >= _LAZY_FROM or dear) and target.policy.rises_with_sd != "unknown"
+    if target.rough is not None and m > _PER_BEST * k:
+        few, _ = top_candidates(target.rough, x, _PER_BEST * k)
+        rows = like(range(R), x)[:, None]
+        order, value = top_candidates(target, x[rows, few], k)
+        return xp.take_along_axis(few, order, axis=1), value
+    asks_moments = isinstance(target.score, Score)
+    dear = asks_moments and target.of_moments.above is not None
+    screened = asks_moments and (n >= _LAZY_FROM or dear) and target.policy.rises_with_sd != "unknown"
     bounds = target.surrogate.bounds(x) if screened else None
     if bounds is None:
-        value = _no_nan(target.unweighted(*target.surrogate.moments(x))[0])
+        value = _no_nan(target.unweighted_at(x))
         value = _weighted(target, x, value, k)
         order = _best(value, k)
         return order, xp.take_along_axis(value, order, axis=1)

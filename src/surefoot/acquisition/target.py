@@ -11,7 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from surefoot.acquisition.improvement import Partials
-from surefoot.acquisition.registry import Policy, Score
+from surefoot.acquisition.registry import Policy
+from surefoot.acquisition.score import JointScore, Score
 from surefoot.acquisition.weight import Weight
 from surefoot.backend import Array, namespace
 from surefoot.gp.probability import chain
@@ -25,7 +26,7 @@ class Target:
     """A policy's score under the surrogate of the objective, weighted where failures have been seen."""
 
     policy: Policy
-    score: Score
+    score: Score | JointScore
     surrogate: Surrogate
     f_best: Array  # (R, 1)
     weights: tuple[Weight, ...] = ()
@@ -49,13 +50,32 @@ class Target:
             y_worst=None if self.y_worst is None else self.y_worst[runs],
         )
 
+    @property
+    def rough(self) -> Target | None:
+        """A cheaper target that ranks points nearly alike; None: this one is cheap itself."""
+        rough = self.score.rough if isinstance(self.score, JointScore) else None
+        return None if rough is None else replace(self, score=rough)
+
+    @property
+    def of_moments(self) -> Score:
+        """The score, where it is one of the moments at x alone."""
+        assert isinstance(self.score, Score)  # who asks has asked `rises_with_sd`, which no other score says
+        return self.score
+
     def unweighted(self, mu: Array, sd: Array) -> Partials:
         """The policy's part of the value and its partials; an upper bound of the value, as P <= 1."""
-        return self._shifted(self.score, mu, sd)
+        return self._shifted(self.of_moments, mu, sd)
+
+    def unweighted_at(self, x: Array) -> Array:
+        """The policy's part of the value at x."""
+        if isinstance(self.score, JointScore):
+            return self.score.values(x)
+        return self.unweighted(*self.surrogate.moments(x))[0]
 
     def bound(self, mu: Array, sd: Array) -> Array:
         """An upper bound of the value that is cheap for every policy."""
-        return self._shifted(self.score if self.score.above is None else self.score.above, mu, sd)[0]
+        score = self.of_moments
+        return self._shifted(score if score.above is None else score.above, mu, sd)[0]
 
     def _shifted(self, score: Score, mu: Array, sd: Array) -> Partials:
         value, by_mu, by_sd = score(mu, sd)
@@ -76,11 +96,14 @@ class Target:
 
     def values(self, x: Array) -> Array:
         """The weighted score at x."""
-        return self.weighted(self.unweighted(*self.surrogate.moments(x))[0], x)
+        return self.weighted(self.unweighted_at(x), x)
 
     def values_and_gradients(self, x: Array) -> tuple[Array, Array]:
         """The weighted score at x and its gradient."""
-        value, gradient = chain(self.unweighted, self.surrogate, x)
+        if isinstance(self.score, JointScore):
+            value, gradient = self.score.values_and_gradients(x)
+        else:
+            value, gradient = chain(self.unweighted, self.surrogate, x)
         for weight in self.weights:
             log_p, d_log_p = weight.values_and_gradients(x)
             value, gradient = value + log_p, gradient + d_log_p

@@ -10,6 +10,7 @@ from rich.markup import escape
 import surefoot
 from surefoot.cli import inference as _inference  # noqa: F401 - adds its commands to pulmonary's
 from surefoot.cli import pulmonary, study
+from surefoot.cli.add import add
 from surefoot.cli.check import check
 from surefoot.cli.dashboard import dashboard
 from surefoot.cli.export import export
@@ -45,8 +46,8 @@ def _root(
 ) -> None:
     """Bayesian optimization for expensive simulators that crash.
 
-    run, check, list, show, export, forget, report and dashboard are for problems of yours; the others repeat what the
-    docs show.
+    run, check, add, list, show, export, forget, report and dashboard are for problems of yours; the others repeat what
+    the docs show.
 
     Example: surefoot run problem.toml
 
@@ -56,6 +57,7 @@ def _root(
 
 app.command()(run)
 app.command()(check)
+app.command()(add)
 app.command(name="list")(list_studies)
 app.command()(show)
 app.command()(export)

@@ -1,6 +1,7 @@
 """The histories of R runs, as the engine takes them.
 
-Shapes    X (R, n, D) in the unit cube, y (R, n), ok and seen (R, n), pending (R, e, D), all on the host.
+Shapes    X (R, n, D) in the unit cube, y (R, n), ok and seen (R, n), pending (R, e, D), all on the host; k outputs have
+          limits.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ class Batch:
     policies: tuple[str, ...] | None = None  # of each run, equal ones side by side; None: that of the spec
     origin: np.ndarray | None = None  # (R, D) where the parameters' own zero lies, in units of the cube; None: at 0
     allowed: np.ndarray | None = None  # (R, n) False where known constraints are violated; None: nowhere
+    outputs: np.ndarray | None = None  # (R, k, n) the outputs that have limits, NaN where not computed; None: none has
+    centre: np.ndarray | None = None  # (R, 1) where differences of y count most; None: at its least value
 
     @property
     def failed(self) -> np.ndarray:
@@ -54,6 +57,8 @@ class Batch:
             None if self.policies is None else tuple(self.policies[r] for r in numbers),
             None if self.origin is None else self.origin[rows],
             allowed=None if self.allowed is None else self.allowed[rows],
+            outputs=None if self.outputs is None else self.outputs[rows],
+            centre=None if self.centre is None else self.centre[rows],
         )
 
     def taken(self, r: int) -> np.ndarray:

@@ -119,7 +119,7 @@ class Contest:
         n_optimized: int,
     ) -> Fitted:
         """Fit with these kernels and y warped at these levels (R,)."""
-        y, scaling = scaled(batch.y, batch.ok, levels)
+        y, scaling = scaled(batch.y, batch.ok, levels, batch.centre)
         noise, least = None, None
         if self.spec.min_noise:
             least = like(np.full(len(y), self.spec.min_noise**2), self.reference)

@@ -23,6 +23,10 @@ class Region(Protocol):
     def moves(self) -> np.ndarray:
         """(D, q) how all inputs move with each of those."""
 
+    @property
+    def straight(self) -> np.ndarray:
+        """(k,) which margins are linear in the inputs that move."""
+
     def allowed(self, units: np.ndarray) -> np.ndarray:
         """Whether points (m, D) are allowed, (m,)."""
 

@@ -13,6 +13,7 @@ from surefoot.acquisition.weight import Weight
 from surefoot.backend import Array, like, namespace, to_host
 from surefoot.engine.batch import HOST, Batch
 from surefoot.engine.contest import Contest, Fitted, success_rows
+from surefoot.engine.limits import Outputs, centred, fit_outputs
 from surefoot.engine.scaling import Scaling
 from surefoot.engine.spec import ModelSpec
 from surefoot.engine.success import Labels, fit_success
@@ -36,6 +37,7 @@ class Model:
     f_best: Array  # (R, 1), standardized
     jitter_raised: np.ndarray  # (R,)
     warmth: Warmth
+    outputs: Outputs | None = None  # None: no output has limits
 
     def part(self, rows: slice) -> Model:
         """The models of some of the runs; the warmth stays that of all."""
@@ -45,6 +47,7 @@ class Model:
             objective=self.objective.select(rows),
             success=None if self.success is None else self.success.select(rows),
             scaling=self.scaling.part(rows),
+            outputs=None if self.outputs is None else self.outputs.part(rows),
             **{name: getattr(self, name)[rows] for name in arrays},
         )
 
@@ -54,6 +57,8 @@ def fit_model(batch: Batch, spec: ModelSpec, warmth: Warmth, generators: Generat
     failed = batch.failed
     if spec.imputes:
         batch = _impute(batch, failed)
+    if spec.limits:
+        batch = centred(batch, spec.limits)
     R, n, D = batch.X.shape
     p = spec.surrogate.n_hyperparameters(D)
     p_failures = 0 if spec.failures is None else spec.failures.n_hyperparameters(D)
@@ -74,8 +79,12 @@ def fit_model(batch: Batch, spec: ModelSpec, warmth: Warmth, generators: Generat
         success, failure_state = fit_success(labels, spec.failures, state, draws, spec.min_success)
         if spec.by_time and batch.failure_cost is not None:
             success = replace(success, cost=batch.failure_cost)
-    allowed = None if batch.allowed is None else _of_data(batch.allowed, batch.ok)
-    noisy, f_best = _incumbent(objective, found, allowed, always=spec.min_noise**2 >= MATERIAL_NOISE)
+    outputs, ends = fit_outputs(batch, spec, warmth.outputs, generators, reference) if spec.limits else (None, ())
+    counts = None if outputs is None else outputs.feasible
+    if batch.allowed is not None:
+        counts = batch.allowed if counts is None else batch.allowed & counts
+    own = None if counts is None else _of_data(counts, batch.ok)
+    noisy, f_best = _incumbent(objective, found, own, always=spec.min_noise**2 >= MATERIAL_NOISE)
     return Model(
         objective=objective,
         success=success,
@@ -90,7 +99,9 @@ def fit_model(batch: Batch, spec: ModelSpec, warmth: Warmth, generators: Generat
             tuple(found.scaling.levels.tolist()) if len(spec.warps) > 1 else (),
             tuple(kernel.name for kernel in found.kernels),
             spec.surrogate.name,
+            ends,
         ),
+        outputs=outputs,
     )
 
 

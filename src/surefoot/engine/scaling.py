@@ -41,8 +41,10 @@ class Scaling:
         return Scaling(self.levels[rows], self.warp.part(rows), self.shift[rows], self.scale[rows])
 
 
-def scaled(y: np.ndarray, ok: np.ndarray, levels: np.ndarray) -> tuple[np.ndarray, Scaling]:
-    """Standardized values (R, n), 0 where not ok, and how they were made; levels (R,) of the warp."""
-    warp = make_warp(y, ok, levels)
+def scaled(
+    y: np.ndarray, ok: np.ndarray, levels: np.ndarray, centre: np.ndarray | None = None
+) -> tuple[np.ndarray, Scaling]:
+    """Standardized values (R, n), 0 where not ok, and how they were made; levels (R,) and centre (R, 1) of the warp."""
+    warp = make_warp(y, ok, levels, centre)
     standardized, shift, scale = standardize(warp.forward(np.where(ok, y, warp.low)), ok)
     return standardized, Scaling(levels, warp, shift, scale)

@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
+import numpy as np
+
 from surefoot.acquisition.maximize import Proposals, maximize_by_gradient
 from surefoot.acquisition.paper_search import (
     ABSOLUTE,
@@ -22,10 +24,12 @@ from surefoot.acquisition.raw import RawTarget
 from surefoot.acquisition.target import Target
 from surefoot.backend import Array, like
 from surefoot.engine import candidates
+from surefoot.engine.along_limits import N_INCUMBENTS, POLISH_CALLS, along_limits
 from surefoot.engine.batch import Batch
 from surefoot.engine.domain import Domain
 from surefoot.engine.inside import climb_inside
 from surefoot.engine.scaling import Scaling
+from surefoot.gp.within import Within
 from surefoot.numerics.designs import Generators
 
 PAPER_MODEL = {"kernel": "se", "warp": "none", "prior": "none"}  # the objective's process as the paper has it
@@ -40,6 +44,16 @@ class Hunt:
     generators: Generators
     scaling: Scaling
     target: Target
+    limits: Limits | None = None  # of outputs; None: there are none
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Limits on outputs, as a search takes them into account."""
+
+    within: Within
+    merit: np.ndarray  # (R, n) of the evaluations: small is good
+    found: np.ndarray  # (R, 1) whether anything feasible has been evaluated
 
 
 @dataclass(frozen=True)
@@ -61,9 +75,20 @@ def _by_gradient(domain: Domain, hunts: Sequence[Hunt], reference: Array) -> lis
     for hunt in hunts:
         batch = hunt.batch
         lattice = like(candidates.lattice(domain, hunt.generators), reference)
-        clouds = like(candidates.clouds(domain, batch.X, batch.y, batch.ok, hunt.generators), reference)
-        proposals = maximize_by_gradient(hunt.target, lattice, clouds, like(domain.free, reference))
-        found.append(proposals if domain.region is None else climb_inside(hunt.target, proposals, domain.region))
+        limits, free = hunt.limits, like(domain.free, reference)
+        worth = batch.y if limits is None else limits.merit
+        clouds = like(candidates.clouds(domain, batch.X, worth, batch.ok, hunt.generators), reference)
+        if limits is None:
+            proposals = maximize_by_gradient(hunt.target, lattice, clouds, free)
+        else:
+            proposals = maximize_by_gradient(hunt.target, lattice, clouds, free, POLISH_CALLS)
+        if domain.region is not None:
+            proposals = climb_inside(hunt.target, proposals, domain.region)
+        if limits is not None:
+            best = np.argsort(limits.merit, axis=1, kind="stable")[:, :N_INCUMBENTS]
+            incumbents = like(np.take_along_axis(batch.X, best[..., None], axis=1), reference)
+            proposals = along_limits(hunt.target, limits.within, proposals, incumbents, domain)
+        found.append(proposals)
     return found
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+
+import numpy as np
 
 from surefoot.engine.searches import Search
 from surefoot.failures.registry import FailureModel
@@ -10,6 +13,29 @@ from surefoot.gp.kernels import Kernel
 from surefoot.gp.priors import Prior
 from surefoot.gp.surrogate import Family
 from surefoot.numerics.designs import Design
+
+
+@dataclass(frozen=True)
+class Limit:
+    """Where an output may lie, in the user's units."""
+
+    lower: float  # -inf: no lower limit
+    upper: float
+    margin: float = 0.0  # suggestions aim so far inside
+
+    @property
+    def centre(self) -> float:
+        """Where its differences count most: the limit, or the middle between two."""
+        if math.isinf(self.lower) or math.isinf(self.upper):
+            return self.upper if math.isinf(self.lower) else self.lower
+        return 0.5 * self.lower + 0.5 * self.upper
+
+    def violation(self, values: np.ndarray) -> np.ndarray:
+        """How far values lie outside, 0 inside; NaN where a value is."""
+        with np.errstate(invalid="ignore"):  # an infinite value within an infinite limit
+            below = np.where(values < self.lower, self.lower - values, 0.0)
+            above = np.where(values > self.upper, values - self.upper, 0.0)
+        return np.where(np.isnan(values), np.nan, below + above)
 
 
 @dataclass(frozen=True)
@@ -33,6 +59,7 @@ class ModelSpec:
     min_success: float
     by_time: bool  # failures cost what they take; otherwise as much as any evaluation
     min_distance: float
+    limits: tuple[Limit, ...] = ()  # of the outputs in `Batch.outputs`
 
     @property
     def has_known_noise(self) -> bool:

@@ -11,19 +11,21 @@ Shapes    as in batch.py.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from surefoot.acquisition.registry import Policy, Step, policy_at
+from surefoot.acquisition.registry import Policy, policy_at
+from surefoot.acquisition.step import Step
 from surefoot.acquisition.target import Target
+from surefoot.acquisition.weight import Weight
 from surefoot.backend import Array, engine, like, namespace, on_cuda
 from surefoot.engine import candidates
 from surefoot.engine.batch import HOST, Batch
 from surefoot.engine.choose import choose, or_new
 from surefoot.engine.domain import Domain
 from surefoot.engine.model import Model, fit_model
-from surefoot.engine.searches import Hunt
+from surefoot.engine.searches import Hunt, Limits
 from surefoot.engine.seek import likely_point, seek
 from surefoot.engine.spec import ModelSpec
 from surefoot.engine.warmth import Warmth, together
@@ -85,6 +87,8 @@ def _alike(batch: Batch, warmth: Warmth, reference: Array) -> list[np.ndarray]:
         return [np.arange(R)]
     n_seen = np.full(R, n) if batch.seen is None else batch.seen.sum(axis=1)
     kinds = np.stack([batch.ok.sum(axis=1), n_seen, _age(warmth.objective, R, n), _age(warmth.failures, R, n)], axis=1)
+    if batch.outputs is not None:
+        kinds = np.concatenate([kinds, (~np.isnan(batch.outputs)).sum(axis=2)], axis=1)
     _, group = np.unique(kinds, axis=0, return_inverse=True)
     return [np.flatnonzero(group.ravel() == g) for g in range(int(group.max()) + 1)]
 
@@ -145,21 +149,37 @@ def _random(domain: Domain, batch: Batch, spec: ModelSpec, generators: Generator
 
 def _hunt(batch: Batch, generators: Generators, model: Model, policy: Policy, spec: ModelSpec) -> Hunt:
     """What the search maximizes."""
-    surrogate, f_best = model.objective, model.f_best
+    surrogate, f_best, limits = model.objective, model.f_best, _limits(model)
     if batch.pending.shape[1] > 0:  # kriging believer
         pending = like(batch.pending, f_best)
         believed, _ = surrogate.moments(pending)
         xp = namespace(believed)
+        if limits is not None:
+            slack, _ = limits.within.slack_and_gradient(pending, 0.0)
+            believed = xp.where(xp.all(slack >= 0.0, axis=2), believed, xp.inf)
+            limits = replace(limits, within=limits.within.add_points(pending))
         f_best = xp.minimum(f_best, xp.min(believed, axis=1, keepdims=True))
         surrogate = surrogate.add_points(pending)
     prepare = policy.prepare
     assert prepare is not None  # RND is drawn elsewhere
-    if policy.exact_as is not None and spec.search.is_exact and model.success is None:
+    if policy.exact_as is not None and spec.search.is_exact and model.success is None and limits is None:
         prepare = policy.exact_as
     score = prepare(Step(surrogate, f_best, generators, spec.kappa))
-    if model.success is None:
+    if model.success is None and limits is None:
         return Hunt(batch, generators, model.scaling, Target(policy, score, surrogate, f_best))
     y = np.where(batch.ok, model.scaling.forward(np.where(batch.ok, batch.y, 0.0)), -np.inf)
     y_worst = like(y.max(axis=1, keepdims=True), f_best)
-    target = Target(policy, score, surrogate, f_best, (model.success,), y_worst)
-    return Hunt(batch, generators, model.scaling, target)
+    weights = () if model.success is None else (model.success,)
+    if limits is not None:
+        score = score if bool(limits.found.all()) else score.where(like(limits.found, f_best))
+        weights = (*weights, Weight(limits.within))
+    target = Target(policy, score, surrogate, f_best, weights, y_worst)
+    return Hunt(batch, generators, model.scaling, target, limits)
+
+
+def _limits(model: Model) -> Limits | None:
+    """The limits on outputs that the search takes into account: of those that have been computed."""
+    outputs = model.outputs
+    if outputs is None or outputs.within is None:
+        return None
+    return Limits(outputs.within, outputs.merit, outputs.found)

@@ -30,6 +30,7 @@ class Warmth:
     warp: tuple[int, ...] = ()  # level of y's warping in every run, as `objective` was fitted; empty: none
     kernels: tuple[str, ...] = ()  # of the objective in every run
     objective_by: str = EXACT.name  # the family of surrogates that `objective` belongs to
+    outputs: tuple[Warmth, ...] = ()  # of every output that has limits, as if it were the objective
 
     def part(self, rows: np.ndarray) -> Warmth:
         """That of some runs."""
@@ -41,6 +42,7 @@ class Warmth:
             tuple(self.warp[r] for r in numbers) if self.warp else (),
             tuple(self.kernels[r] for r in numbers) if self.kernels else (),
             self.objective_by,
+            tuple(warmth.part(rows) for warmth in self.outputs),
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -52,6 +54,7 @@ class Warmth:
             "warp": list(self.warp),
             "kernels": list(self.kernels),
             "objective_by": self.objective_by,
+            **({"outputs": [warmth.to_json() for warmth in self.outputs]} if self.outputs else {}),
         }
 
     @classmethod
@@ -67,7 +70,8 @@ class Warmth:
         if not known or not all(type(k) is str for k in kernels):
             raise ValueError("its warps or kernels are none")
         by = str(fields.get("objective_by", EXACT.name))
-        return cls(objective, failures, str(fields["failures_by"]), warp, kernels, by)
+        outputs = tuple(cls.from_json(own) for own in fields.get("outputs", ()))
+        return cls(objective, failures, str(fields["failures_by"]), warp, kernels, by, outputs)
 
 
 def together(parts: Sequence[tuple[np.ndarray, Warmth]], n_runs: int) -> Warmth:
@@ -85,7 +89,12 @@ def together(parts: Sequence[tuple[np.ndarray, Warmth]], n_runs: int) -> Warmth:
     )
     by = next((warmth.failures_by for _, warmth in parts if warmth.failures is not None), parts[0][1].failures_by)
     family = parts[0][1].objective_by
-    return Warmth(objective, failures, by, of_runs("warp", 0), of_runs("kernels", ""), family)
+    n_outputs = max(len(warmth.outputs) for _, warmth in parts)
+    outputs = tuple(
+        together([(rows, warmth.outputs[j]) for rows, warmth in parts if j < len(warmth.outputs)], n_runs)
+        for j in range(n_outputs)
+    )
+    return Warmth(objective, failures, by, of_runs("warp", 0), of_runs("kernels", ""), family, outputs)
 
 
 def on_device(state: FitState | None, shape: tuple[int, int], reference: Array) -> FitState | None:

@@ -15,6 +15,7 @@ from surefoot import backend
 from surefoot.backend import Array, clip, namespace
 from surefoot.gp.bounds import ExactBounds
 from surefoot.gp.factor import Factor, factorize
+from surefoot.gp.joint import Joint, joint
 from surefoot.gp.kernels import Kernel
 from surefoot.gp.likelihood import Data, profile, regularize
 from surefoot.gp.paths import random_features
@@ -83,14 +84,15 @@ class Posterior:
         """v = L^-1 k(x), (R, n, m)."""
         return self.factor.whiten(namespace(k).matrix_transpose(k))
 
-    def _moments(self, v: Array) -> tuple[Array, Array]:
+    def moments_of(self, v: Array) -> tuple[Array, Array]:
+        """mu and sd (R, m) from v = L^-1 k(x) (R, n, m)."""
         xp = namespace(v)
         mu = self.c[:, None] + xp.sum(self.z[..., None] * v, axis=1)  # a sum: the same bits for one column or many
         return mu, self.sd(xp.sum(v * v, axis=1))
 
     def moments(self, x: Array) -> tuple[Array, Array]:
         """mu and sd of the latent function at x, each (R, m)."""
-        return self._moments(self._whiten(self.cross_correlations(x)))
+        return self.moments_of(self._whiten(self.cross_correlations(x)))
 
     def moments_and_gradients(self, x: Array) -> tuple[Array, Array, Array, Array]:
         """mu, sd (R, m) and their gradients in x (R, m, d)."""
@@ -101,14 +103,21 @@ class Posterior:
             k *= self.mask[:, None, :]
             slope *= self.mask[:, None, :]
         v = self._whiten(k)
-        mu, sd = self._moments(v)
+        mu, sd = self.moments_of(v)
         beta = self.factor.solve_rows(v)  # C^-1 k(x), (R, m, n)
         # dk_j/dx_i = 2 slope_j diff_ji / ell_i; both gradients are weighted sums of these over j
         weights = xp.stack([slope * self.alpha[:, None, :], slope * beta], axis=2)  # (R, m, 2, n)
         sums = 2.0 * (weights @ diff) * self.inv_ell[:, None, :, :]  # (R, m, 2, d)
         d_sd = -(self.s2[:, None] / sd)[..., None] * sums[:, :, 1, :]
-        floored = sd * sd <= self.s2[:, None] * (MIN_VARIANCE * (1.0 + 1e-9))
-        return mu, sd, sums[:, :, 0, :], xp.where(floored[..., None], 0.0, d_sd)
+        return mu, sd, sums[:, :, 0, :], xp.where(self.is_floored(sd)[..., None], 0.0, d_sd)
+
+    def is_floored(self, sd: Array) -> Array:
+        """(R, m) where sd is the least there is, and has no slope."""
+        return sd * sd <= self.s2[:, None] * (MIN_VARIANCE * (1.0 + 1e-9))
+
+    def joint(self, points: Array) -> Joint:
+        """The process together with its values at some points (R, M, d)."""
+        return joint(self, points)
 
     def fitted(self, y: Array) -> Array:
         """mu at the observations: y - lam alpha, as (C - lam I) alpha = r - lam alpha."""

@@ -15,7 +15,7 @@ import math
 import threading
 import warnings
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -23,7 +23,7 @@ from optuna import TrialPruned
 from optuna.distributions import BaseDistribution
 from optuna.samplers import BaseSampler
 from optuna.study import Study
-from optuna.trial import FrozenTrial, Trial
+from optuna.trial import FrozenTrial, Trial, TrialState
 
 from surefoot.engine.domain import Domain
 from surefoot.engine.suggest import suggest
@@ -44,7 +44,12 @@ from surefoot.integrations.optuna_history import (
     trials_of,
     warmth_of,
 )
-from surefoot.integrations.optuna_outputs import output_attributes
+from surefoot.integrations.optuna_outputs import (
+    constraint_attributes,
+    constraint_limits,
+    output_attributes,
+    outputs_of,
+)
 from surefoot.integrations.optuna_space import (
     Distributions,
     constrained_space,
@@ -74,6 +79,10 @@ class SurefootSampler(BaseSampler):
     seed, n_init and all other settings (policy, kernel, noise, search, failures, min_success …) are those of `minimize`
     constraints   known ones on the parameters, as for `minimize`: no suggestion violates one. They need search_space
     learn_from_all_failures  also from FAIL trials without a reason: only where no machine ever dies
+    outputs       limits on outputs, as in `minimize`: {"stress": "<= 250e6"}, of an objective that returns a dict
+                  (`guarded`). `trial.constraints` tells Optuna how far each is outside: at most 0 inside
+    constraints_func  as of Optuna's own samplers: of a finished trial, numbers that are at most 0 where it is feasible.
+                  Without it and without `outputs` the constraint values that trials have are taken
     when_exhausted  every point of a finite space has been evaluated, and repeating teaches nothing (no noise):
                   "stop" ends `study.optimize`, "repeat" goes on with random ones of them; either is said once
 
@@ -91,6 +100,7 @@ class SurefootSampler(BaseSampler):
         constraints: Any = None,
         learn_from_all_failures: bool = False,
         when_exhausted: Literal["stop", "repeat"] = "stop",
+        constraints_func: Callable[[FrozenTrial], Sequence[float]] | None = None,
         **settings: Any,
     ) -> None:
         self._search_space = None if search_space is None else dict(search_space)
@@ -99,6 +109,11 @@ class SurefootSampler(BaseSampler):
         self._learn_from_all = bool(learn_from_all_failures)
         if when_exhausted not in ("stop", "repeat"):
             raise InvalidInputError(f"expected when_exhausted stop or repeat; got {when_exhausted!r}; try 'stop'")
+        if constraints_func is not None and not callable(constraints_func):
+            raise InvalidInputError(
+                f"expected constraints_func as a function of a trial; got {constraints_func!r}; try outputs=…"
+            )
+        self._constraints_func = constraints_func
         self._stops = when_exhausted == "stop"
         self._said_exhausted = False
         self._lock = threading.Lock()
@@ -154,10 +169,12 @@ class SurefootSampler(BaseSampler):
         """The engine's values for trial number `me`, and where its searches ended."""
         n_init = default_n_init(len(search_space)) if self._n_init is None else self._n_init
         region = None if self._domain is None else self._domain.region
-        space, runs = runs_of(trials, me, search_space, sign, self._learn_from_all, region)
+        outputs = self._settings.outputs or constraint_limits(trials)
+        space, runs = runs_of(trials, me, search_space, sign, self._learn_from_all, region, outputs)
         domain: Domain = space if self._domain is None else self._domain
         number = me - sum(FORGOTTEN in t.user_attrs and t.number < me for t in trials)  # the design begins anew
-        suggestion = suggest(domain, runs, number, replace(self._settings, n_init=n_init).spec, warmth_of(trials))
+        settings = replace(self._settings, n_init=n_init, outputs=outputs)
+        suggestion = suggest(domain, runs, number, settings.spec, warmth_of(trials))
         return dict(zip(space.names, domain.decode(suggestion.x[0]), strict=True)), suggestion.warmth
 
     def _completing(self, trial: FrozenTrial, search_space: Distributions) -> dict[str, Value]:
@@ -192,6 +209,18 @@ class SurefootSampler(BaseSampler):
         rng = generator(self._settings.seed, stream, trial.number)
         unit = space.from_uniform(rng.random((1, 1)))[0]
         return from_engine(param_distribution, space.decode(unit)[0])
+
+    def after_trial(self, study: Study, trial: FrozenTrial, state: TrialState, values: Sequence[float] | None) -> None:
+        """Leave with the trial how far its outputs are outside their limits."""
+        if state != TrialState.COMPLETE:
+            return
+        told: dict[str, Any] = {}
+        if self._constraints_func is not None:
+            told = {"constraints": [float(value) for value in self._constraints_func(trial)]}
+        elif self._settings.outputs:
+            told = constraint_attributes(outputs_of(trial)["further"], self._settings.outputs)
+        for key, value in told.items():
+            study._storage.set_trial_system_attr(trial._trial_id, key, value)
 
     def _trials(self, study: Study) -> list[FrozenTrial]:
         return trials_of(study)

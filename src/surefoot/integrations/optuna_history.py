@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from statistics import median
 from typing import Any
@@ -29,7 +29,7 @@ from optuna.trial import FrozenTrial, TrialState
 from surefoot.engine.batch import Batch
 from surefoot.engine.warmth import Warmth
 from surefoot.errors import InvalidInputError, encodable
-from surefoot.integrations.optuna_outputs import objective_of, outputs_of
+from surefoot.integrations.optuna_outputs import constraint_limits, objective_of, outputs_of
 from surefoot.integrations.optuna_space import (
     Distributions,
     engine_space,
@@ -205,8 +205,12 @@ def runs_of(
     sign: float,
     learn_from_all: bool,
     region: Region | None = None,
+    limited: Iterable[str] = (),
 ) -> tuple[Space, Batch]:
-    """What the engine needs to suggest a point for trial number `me`; region: what known constraints allow."""
+    """What the engine needs to suggest a point for trial number `me`.
+
+    region: what known constraints allow; limited: outputs that have limits.
+    """
     space = engine_space(distributions)
     typical = typical_value(trials)
     pending, told = [], []
@@ -232,6 +236,7 @@ def runs_of(
         failure_cost=weighed_cost(history),
         allowed=None if history.allowed.all() else history.allowed[None],
         origin=space.origin[None],
+        outputs=history.limited(limited),
     )
 
 
@@ -285,6 +290,8 @@ def result_of(study: Study, *, settings: Settings | None = None) -> Result:
         )
     if settings is None:
         settings = Settings.of(**{"n_init": default_n_init(len(distributions)), **_table(about.get("settings"))})
+    if not settings.outputs:
+        settings = replace(settings, outputs=constraint_limits(trials))
     space, engine = _with_constraints(shown_space(distributions), about), engine_space(distributions)
     typical = typical_value(trials)
     used = [

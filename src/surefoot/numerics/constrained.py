@@ -4,8 +4,9 @@ Region    lower <= x <= upper,  A x <= b,  c(x) >= 0. Limits are kept as limits:
           a border is found to rounding.
 Scale     From each start x0 SLSQP works on z = (x - x0)/step, with every limit divided by the length of its gradient
           at x0: function and limits then vary by about 1 however small the step, down to 1e-7 of the box.
-Inside    SLSQP is asked for limits met with AIM to spare (in units of z) and ends within ACCURACY of that. Of all the
-          points that it looked at, the best one inside the region is the answer: where SLSQP fails the start is left.
+Inside    SLSQP ends within `accuracy` (of the function, and of the limits in units of z); it is asked to meet the
+          limits with 100 times that to spare. Of all the points that it looked at, the best one inside the region is
+          the answer: where SLSQP fails the start is left.
 Shapes    x (d,), starts (q, d); c (p,) with Jacobian (p, d); A (k, d).
 """
 
@@ -24,7 +25,7 @@ Function = Callable[[np.ndarray], tuple[float, np.ndarray]]
 Limits = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 """x (d,) -> c (p,), each at least 0 inside, and its Jacobian (p, d)."""
 
-AIM, ACCURACY = 1e-8, 1e-10
+ACCURACY = 1e-10
 _ROUNDING = 1e-12  # of b: half-spaces that are missed by less are met
 
 
@@ -98,7 +99,12 @@ class _StoppedError(Exception):
 
 
 def maximize_within(
-    function: Function, starts: np.ndarray, region: Region, steps: np.ndarray, max_iter: int = 50
+    function: Function,
+    starts: np.ndarray,
+    region: Region,
+    steps: np.ndarray,
+    max_iter: int = 50,
+    accuracy: float = ACCURACY,
 ) -> Maxima:
     """The best point inside the region that SLSQP comes to from each start (q, d).
 
@@ -109,14 +115,14 @@ def maximize_within(
         look = _Look(function, region)
         start = np.clip(start, region.lower, region.upper)
         with contextlib.suppress(_StoppedError, ValueError):  # ValueError: SLSQP's, of a point outside its bounds
-            _slsqp(look, start, float(step), max_iter)
+            _slsqp(look, start, float(step), max_iter, accuracy)
         n_calls += look.n_calls
         if look.best_x is not None:
             found_x[i], found[i] = look.best_x, look.best
     return Maxima(found_x, found, n_calls)
 
 
-def _slsqp(look: _Look, x0: np.ndarray, step: float, max_iter: int) -> None:
+def _slsqp(look: _Look, x0: np.ndarray, step: float, max_iter: int, accuracy: float) -> None:
     """Climb from x0; what is found is in `look`."""
     _, _, limits, J = look.at(x0)
     lengths = step * np.linalg.norm(J, axis=1)
@@ -126,10 +132,10 @@ def _slsqp(look: _Look, x0: np.ndarray, step: float, max_iter: int) -> None:
         value, gradient, limits, J = look.at(x0 + step * z)
         if not (np.isfinite(value) and all(np.isfinite(a).all() for a in (gradient, limits, J))):
             raise _StoppedError
-        return -value, -step * gradient, limits / lengths - AIM, J * (step / lengths[:, None])
+        return -value, -step * gradient, limits / lengths - 100.0 * accuracy, J * (step / lengths[:, None])
 
     constraints: Any = {"type": "ineq", "fun": lambda z: finite(z)[2], "jac": lambda z: finite(z)[3]}
-    options: Any = {"maxiter": max_iter, "ftol": ACCURACY}
+    options: Any = {"maxiter": max_iter, "ftol": accuracy}
     with np.errstate(all="ignore"):
         minimize(
             lambda z: finite(z)[0],

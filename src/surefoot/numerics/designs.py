@@ -1,10 +1,11 @@
 """Point sets in the unit cube, drawn on the host from a given generator.
 
-Shapes   (n, d), float64, in [0, 1).
+Shapes   (n, d), float64, in [0, 1); on faces of the cube 1 too.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 
 import numpy as np
@@ -61,6 +62,21 @@ def kronecker(n: int, d: int, rng: np.random.Generator) -> np.ndarray:
         g = (1.0 + g) ** (1.0 / (d + 1))
     alpha = g ** -np.arange(1.0, d + 1.0)
     return (rng.random(d) + np.arange(1.0, n + 1.0)[:, None] * alpha) % 1.0
+
+
+def kronecker_with_faces(n: int, d: int, rng: np.random.Generator) -> np.ndarray:
+    """A Kronecker lattice of which some points lie on faces of the cube, as minima do; up to 4 inputs its corners too.
+
+    Each coordinate is moved to the nearer face with probability 1/11, but never all of a point: corners come once.
+    """
+    inner = kronecker(n, d, rng)
+    stretched = np.clip(0.5 + 1.1 * (inner - 0.5), 0.0, 1.0)
+    is_corner = ((stretched == 0.0) | (stretched == 1.0)).all(axis=1, keepdims=True)
+    points = np.where(is_corner, inner, stretched)
+    if d > 4:
+        return points
+    corners = np.asarray(list(itertools.product((0.0, 1.0), repeat=d)))
+    return np.concatenate([points, corners])
 
 
 def uniform(n: int, d: int, rng: np.random.Generator) -> np.ndarray:

@@ -37,7 +37,7 @@ class Found:
 
 
 def find_inside(excess: Excess, d: int, n: int, rng: np.random.Generator, starts: np.ndarray | None = None) -> Found:
-    """n points inside, nearly uniform and nearly independent; `starts` (k, d) are tried too."""
+    """n points inside, nearly uniform and nearly independent; `starts` (k, d) are tried where nothing else is found."""
     n_tries, hit = 0, np.empty((0, d))
 
     def counted(points: np.ndarray) -> np.ndarray:
@@ -49,8 +49,6 @@ def find_inside(excess: Excess, d: int, n: int, rng: np.random.Generator, starts
         return over
 
     points = rng.random((n, d))
-    if starts is not None and len(starts):
-        points[: len(starts)] = starts[:n]
     share, last, stalled = 1.0, np.inf, 0
     for _ in range(_MOST_LEVELS):
         over = counted(points)
@@ -67,6 +65,8 @@ def find_inside(excess: Excess, d: int, n: int, rng: np.random.Generator, starts
         last, share = level, share * len(kept) / n
         seeds = kept[rng.integers(len(kept), size=n)]
         points = walk(seeds, counted, level, kept, rng, d + 5)
+    if len(hit) == 0 and starts is not None:
+        counted(starts)
     if len(hit) == 0:
         return Found(hit, 0.0, n_tries)
     share = len(hit) / n_tries

@@ -118,3 +118,28 @@ def B(u: Array) -> Array:  # noqa: N802
         tail = xp.exp(-0.5 * u * u - _LOG_SQRT_2PI) * rho_0 * rho_1 * 2.0 * rho_2
         value = xp.where(in_tail, tail, value)
     return value
+
+
+_FAR = 1e8  # standard deviations; whatever lies beyond is as far
+_NARROW = 1e-5  # width, times the distance from the middle where that exceeds 1: relative error of P (width)^2/24
+
+
+def log_interval(a: Array, b: Array) -> tuple[Array, Array, Array]:
+    """log(Phi(b) - Phi(a)) for a < b, which may be infinite, and its derivatives in a and b.
+
+    Mirrored to the left tail, where Phi keeps its digits; an interval in which phi is flat is its width times phi.
+    """
+    xp = namespace(a)
+    a, b = xp.clip(a, -_FAR, _FAR), xp.clip(b, -_FAR, _FAR)
+    mirrored = a + b > 0.0
+    left, right = xp.where(mirrored, -b, a), xp.where(mirrored, -a, b)
+    (log_l, slope_l), (log_r, slope_r) = log_pi(left), log_pi(right)
+    gap = xp.minimum(log_l - log_r, xp.full_like(log_l, -1e-300))  # never quite 0: that is the narrow case
+    share = -xp.expm1(gap)  # of Phi(right) that is inside
+    value, by_l, by_r = log_r + xp.log(share), -slope_l * xp.exp(gap) / share, slope_r / share
+    middle, width = 0.5 * (left + right), xp.maximum(right - left, xp.full_like(left, 1e-300))
+    narrow = width * xp.maximum(xp.abs(middle), xp.ones_like(middle)) < _NARROW
+    value = xp.where(narrow, -0.5 * middle * middle - _LOG_SQRT_2PI + xp.log(width), value)
+    by_l = xp.where(narrow, -0.5 * middle - 1.0 / width, by_l)
+    by_r = xp.where(narrow, -0.5 * middle + 1.0 / width, by_r)
+    return value, xp.where(mirrored, -by_r, by_l), xp.where(mirrored, -by_l, by_r)

@@ -33,6 +33,9 @@ _MOST_SPREAD = 200  # points at once that are spread evenly: a design
 _MORE = 8  # candidates for each of them
 _STEPS = 3  # of a walk from a point of the pool
 _BISECTIONS = 54
+_RESTORATIONS = 5  # steps that bring free inputs back after an integer has moved
+_INSIDE, _NEAR = 1e-9, 1e-6  # scaled margins that such steps aim at, and that they keep
+_MOST_NAMED = 10  # constraints in a message
 _NO_ROOM = 1e-12  # of the ranges
 
 
@@ -55,6 +58,7 @@ class Allowed:
         self.d, self.n_inputs = self._space.d, self._space.n_inputs
         self.free, self.is_continuous = self._space.free, self._space.is_continuous
         self.encode = self._space.encode
+        self._last: dict[bytes, np.ndarray] = {}  # the last design, by the draws that it was made of
         found = self._listed() if self._space.n_values <= _MOST_LISTED else self._searched()
         self.share = found.share
         self._pool, self._pool_units = found.points, self._units(found.points)
@@ -67,7 +71,7 @@ class Allowed:
         units = np.asarray([space.encode(values) for values in space.all_points()])
         allowed = [unit for unit in units[self.region.allowed(units)] if self.region.holds(space.decode(unit))]
         if not allowed:
-            self._refuse(f"none of all {len(units)} points of the space is allowed")
+            raise self._refused(f"none of all {len(units)} points of the space is allowed")
         columns = [
             [_uniform_of(p, v) for p, v in zip(space.parameters, space.decode(unit), strict=True)] for unit in allowed
         ]
@@ -79,29 +83,32 @@ class Allowed:
         if rows:
             possible, values = point_inside(self.region, rows)
             if not possible:
-                self._refuse("no point of the space meets", contradiction(self.region, rows))
+                numbers = contradiction(self.region, rows)
+                raise self._refused("no point of the space meets all of these within the bounds", numbers)
             if values is not None:
                 pairs = zip(self._space.parameters, values, strict=True)
                 starts = np.asarray([[_uniform_of(p, v) for p, v in pairs]])
         found = find_inside(self._excess, self.d, _POOL, generator(0, 0, 0), starts)
         if len(found.points) == 0:
-            self._refuse(f"no point that meets them was found in {found.n_tries} tries")
+            raise self._refused(f"no point that meets them was found in {found.n_tries} tries")
         units = self._units(found.points)
         sure = np.asarray([self.region.holds(self.region.settle(self._space.decode(unit))) for unit in units])
         if not sure.any():
-            self._refuse(f"no point that meets them to the last bit was found in {found.n_tries} tries")
+            raise self._refused(f"no point that meets them to the last bit was found in {found.n_tries} tries")
         if self.free.any() and (np.ptp(units[sure], axis=0)[self.free] <= _NO_ROOM).all():
-            self._refuse("they leave no room to move: try == for an equality, or fixed parameters,")
+            attempt = "== for an equality, or fixed parameters"
+            raise self._refused("they leave no room to move", attempt=attempt)
         return Found(found.points[sure], found.share, found.n_tries)
 
-    def _refuse(self, why: str, numbers: Sequence[int] | None = None) -> None:
+    def _refused(self, why: str, numbers: Sequence[int] | None = None, attempt: str = "") -> InvalidInputError:
+        """What to raise; numbers: of the constraints that are to be named, None for all."""
         constraints = self.region.constraints
         named = [str(c) for i, c in enumerate(constraints) if numbers is None or i in numbers]
-        told = " and ".join(repr(text) for text in named[:10]) + (f" and {len(named) - 10} more" * (len(named) > 10))
-        raise InvalidInputError(
-            f"expected constraints that leave points to evaluate; got {told}: {why} "
-            f"{'all of these within the bounds' if numbers is not None else ''}".rstrip()
-            + "; try other bounds, or fewer constraints"
+        told = " and ".join(map(repr, named[:_MOST_NAMED]))
+        told += f" and {len(named) - _MOST_NAMED} more" if len(named) > _MOST_NAMED else ""
+        return InvalidInputError(
+            f"expected constraints that leave points to evaluate; got {told}: {why}; "
+            f"try {attempt or 'other bounds, or fewer constraints'}"
         )
 
     def _units(self, uniforms: np.ndarray) -> np.ndarray:
@@ -114,16 +121,18 @@ class Allowed:
 
     @cached_property
     def n_values(self) -> float:
-        """Number of points; of a large finite space roughly."""
-        return len(self._pool) if self._space.n_values <= _MOST_LISTED else self._space.n_values * self.share
+        """Number of points; of a large finite space at most so many."""
+        return len(self._pool) if self._space.n_values <= _MOST_LISTED else self._space.n_values
 
     def from_uniform(self, uniforms: np.ndarray) -> np.ndarray:
         """Allowed points (m, D): those of the draws where they are allowed, others in the place of the rest."""
         uniforms = np.array(uniforms)
+        key, even = uniforms.tobytes(), len(uniforms) <= _MOST_SPREAD
+        if key in self._last:  # a design is asked for again with each of its points
+            return self._last[key].copy()
         bad = np.flatnonzero(self._excess(uniforms) > 0.0)
         if len(bad):
-            rng = generator(zlib.crc32(uniforms.tobytes()), 0, len(bad))
-            even = len(uniforms) <= _MOST_SPREAD
+            rng = generator(zlib.crc32(key), 0, len(bad))
             begin = self._pool[rng.integers(len(self._pool), size=(_MORE if even else 1) * len(bad))]
             new = walk(begin, self._excess, 0.0, self._pool, rng, _STEPS)
             if even:
@@ -131,7 +140,10 @@ class Allowed:
                 scale = np.maximum(np.ptp(self._pool, axis=0), _NO_ROOM)
                 new = new[spread(new / scale, len(bad), kept / scale)]
             uniforms[bad] = new
-        return self._units(uniforms)
+        found = self._units(uniforms)
+        if even:
+            self._last = {key: found.copy()}
+        return found
 
     def snap(self, units: np.ndarray) -> np.ndarray:
         """Allowed points near to points (..., D)."""
@@ -153,9 +165,25 @@ class Allowed:
         return np.where((self.region.excess(found) > 0.0)[:, None], goal, found)
 
     def neighbours(self, unit: np.ndarray) -> np.ndarray:
-        """Allowed points (k, D) one step away in an input that is not free."""
+        """Allowed points (k, D) one step away in an input that is not free; free ones move where they must."""
         found = self._space.neighbours(unit)
+        for i in np.flatnonzero(~self.region.allowed(found)) if len(found) and len(self.region.moving) else ():
+            found[i] = self._restored(found[i])
         return found[self.region.allowed(found)] if len(found) else found
+
+    def _restored(self, unit: np.ndarray) -> np.ndarray:
+        """A point (D,) whose free inputs have moved by the least that meets linearized constraints; or nearly so."""
+        moves, moving = self.region.moves, self.region.moving
+        for _ in range(_RESTORATIONS):
+            margins, slopes = self.region.margins(unit)
+            near = ~(margins > _NEAR)  # those that are met must not be left while others are met
+            finite = np.isfinite(margins[near]).all() and np.isfinite(slopes[near]).all()
+            if (margins >= 0.0).all() or not finite:
+                break
+            wanted = np.maximum(_INSIDE - margins[near], 0.0)
+            step = np.linalg.lstsq(slopes[near] @ moves, wanted, rcond=None)[0]
+            unit = unit + moves @ (np.clip(unit[moving] + step, 0.0, 1.0) - unit[moving])
+        return unit
 
     def all_points(self) -> Iterator[tuple[Value, ...]]:
         """All allowed values of a finite space."""

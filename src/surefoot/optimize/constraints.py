@@ -88,6 +88,13 @@ class Constraint:
         return -math.inf if number != number else float(number)
 
 
+def _name_of(function: Any) -> str:
+    try:
+        return str(getattr(function, "__name__", type(function).__name__))
+    except Exception:  # an object that does not like to be looked at
+        return type(function).__name__
+
+
 def _python(value: Any) -> Any:
     """A value as the user's function gets it elsewhere."""
     return value.item() if is_a(value, np.generic) else value
@@ -115,20 +122,27 @@ def constraints_of(given: Any, names: Sequence[str], parameters: Sequence[Parame
     """The constraints that a user gave: one, a list, or a dict of them by name."""
     if given is None:
         return ()
-    if is_a(given, Mapping):
-        pairs = [(str(name), one) for name, one in given.items()]
-    elif is_a(given, str, Constraint) or callable(given):
-        pairs = [("", given)]
-    else:
-        several = listed(given)
-        if several is None:
-            raise InvalidInputError(
-                f"expected constraints as a list of texts and functions; got {shown(given)}; try ['a + b <= 1']"
-            )
-        pairs = [("", one) for one in several]
+    pairs = _pairs(given)
+    if pairs is None:
+        raise InvalidInputError(
+            f"expected constraints as a list of texts and functions; got {shown(given)}; try ['a + b <= 1']"
+        )
     if len(pairs) > _MOST:
         raise InvalidInputError(f"expected at most {_MOST} constraints; got {len(pairs)}; try a function for many")
     return tuple(_constraint(name, one, names, parameters) for name, one in pairs)
+
+
+def _pairs(given: Any) -> list[tuple[str, Any]] | None:
+    """Names, which may be empty, and constraints; None if it is nothing of the kind."""
+    try:
+        if is_a(given, Mapping):
+            return [(str(name), one) for name, one in given.items()]
+    except Exception:  # an object that does not like to be looked at
+        return None
+    if is_a(given, str, Constraint) or callable(given):
+        return [("", given)]
+    several = listed(given)
+    return None if several is None else [("", one) for one in several]
 
 
 def _constraint(name: str, given: Any, names: Sequence[str], parameters: Sequence[Parameter]) -> Constraint:
@@ -136,7 +150,9 @@ def _constraint(name: str, given: Any, names: Sequence[str], parameters: Sequenc
         one: Constraint = given
         return one
     if callable(given):
-        return Constraint(str(getattr(given, "__name__", type(given).__name__)), name, function=given)
+        return Constraint(_name_of(given), name, function=given)
+    if not is_a(given, str):
+        raise InvalidInputError(f"expected the constraint as text or function; got {shown(given)}; try 'a + b <= 1'")
     comparison = parse_comparison(given, names)
     if not comparison.names:
         raise InvalidInputError(

@@ -18,6 +18,7 @@ from surefoot.optimize.parameters import Integer, Real, Value
 from surefoot.optimize.region import Region
 
 _TIME_LIMIT_S = 10.0  # of one program
+_GAP = 0.9  # any point with some room will do: among many integers the one with the most takes long
 _INFEASIBLE = 2  # SciPy's status
 
 
@@ -72,7 +73,7 @@ def point_inside(region: Region, rows: Sequence[Row]) -> tuple[bool, tuple[Value
         integrality=np.asarray([*whole, False]).astype(int),
         bounds=Bounds(np.zeros(d + 1), np.asarray([*top, 1.0])),
         constraints=LinearConstraint(A, low, high),
-        options={"time_limit": _TIME_LIMIT_S},
+        options={"time_limit": _TIME_LIMIT_S, "mip_rel_gap": _GAP},
     )
     if found.x is None:
         return found.status != _INFEASIBLE, None

@@ -35,7 +35,7 @@ _MARKS = (  # of failures, one for each kind of reason; the last one for the res
 
 def best_so_far(result: Result) -> np.ndarray:
     """The best value after each evaluation, (n,); NaN before the first success."""
-    best = np.minimum.accumulate(np.where(result.history.counts, result.sign * result.func_vals, np.inf))
+    best = np.minimum.accumulate(np.where(result.within, result.sign * result.func_vals, np.inf))
     return np.where(np.isfinite(best), result.sign * best, np.nan)
 
 

@@ -20,7 +20,7 @@ from surefoot.optimize.parameters import Real
 from surefoot.optimize.space import Space
 
 _NO_PIVOT = 1e-12  # relative to the largest coefficient
-_ULPS = 32  # by which a computed parameter is moved so that an equality holds as written
+_ULPS = 32  # by which parameters are moved so that an equality holds as written
 _INSTEAD = "leaving one of its parameters out of the bounds, and computing it from the others inside your function"
 
 
@@ -56,31 +56,31 @@ class Equalities:
         point = dict(point)
         for _ in range(2 if len(self.equations) > 1 else 1):
             for equation in self.equations:
-                _settle(equation, point, limits(equation.computed))
+                _settle(equation, point, limits)
         return point
 
 
-def _settle(equation: Equality, point: dict[str, Any], limits: Real) -> None:
+def _settle(equation: Equality, point: dict[str, Any], limits: Callable[[str], Real]) -> None:
     name, slope = equation.computed, equation.slopes[equation.computed]
+    low, high = float(limits(name).low), float(limits(name).high)
     for _ in range(3):
         residual = equation.residual.at(point)
         if residual == 0.0:
             return
-        point[name] = min(float(limits.high), max(float(limits.low), point[name] - residual / slope))
-    others = [other for other in equation.slopes if other != name]
+        point[name] = min(high, max(low, point[name] - residual / slope))
+    others = [other for other in equation.slopes if other != name][-4:]  # the last terms of a sum move it most finely
+    total = sum(abs(slope * point[n]) for n, slope in equation.slopes.items())
+    quantum = 0.25 * math.ulp(total)  # sums are rounded to their last bit
     for wobble in range(_ULPS):  # of another parameter, where no value of this one does it
         for steps in range(-_ULPS, _ULPS + 1):
-            tried = {**point, name: _stepped(point[name], steps)}
+            tried = {**point, name: point[name] + steps * max(math.ulp(point[name]), quantum / abs(slope))}
             if others and wobble:
                 other = others[wobble % len(others)]
-                tried[other] = _stepped(point[other], -(wobble // len(others)) - 1)
-            if equation.residual.at(tried) == 0.0 and limits.low <= tried[name] <= limits.high:
+                step = max(math.ulp(point[other]), quantum / abs(equation.slopes[other]))
+                tried[other] = point[other] - (wobble // len(others) + 1) * step
+            if equation.residual.at(tried) == 0.0 and all(limits(n).accepts(tried[n]) for n in equation.slopes):
                 point.update(tried)
                 return
-
-
-def _stepped(value: float, steps: int) -> float:
-    return value + steps * math.ulp(value)
 
 
 def solve(space: Space, constraints: Sequence[Constraint], known: Mapping[str, float]) -> Equalities:

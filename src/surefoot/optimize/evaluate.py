@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -84,10 +84,11 @@ def evaluate(
     x: tuple[Value, ...],
     guard: Guard | None = None,
     objective: str | None = None,
+    limited: Collection[str] = (),
 ) -> Evaluation:
     """fun at x. Exceptions are failures; KeyboardInterrupt, and SystemExit without isolation, pass through.
 
-    objective: the name of the output that counts, if it is known
+    objective: the name of the output that counts, if it is known; limited: those of the outputs that have limits
     """
     guard = guard or Guard()
     start = time.perf_counter()
@@ -98,7 +99,7 @@ def evaluate(
         except Exception as error:  # what the function raises is an outcome: this is the machine (no process left)
             outcome, is_transient = Outcome(reason=described(error)), True
         if not outcome.reason or not is_transient:
-            return from_outcome(x, outcome, time.perf_counter() - start, objective)
+            return from_outcome(x, outcome, time.perf_counter() - start, objective, limited=limited)
         if attempt < guard.n_retries:
             time.sleep(min(0.1 * 2**attempt, 2.0))  # what is transient needs a moment to pass
     lost = replace(outcome, reason=f"{outcome.reason} (transient; tried {guard.n_retries + 1} times)")
@@ -111,11 +112,12 @@ def from_outcome(
     duration_s: float,
     objective: str | None,
     status: Literal["failed", "transient"] = "failed",
+    limited: Collection[str] = (),
 ) -> Evaluation:
     """The evaluation that an outcome is; `status` if it has a reason."""
     if not outcome.reason:
         try:
-            found = as_evaluation(x, outcome.value, duration_s, objective)
+            found = as_evaluation(x, outcome.value, duration_s, objective, limited)
             return replace(found, progress=as_share(outcome.progress))
         except (TypeError, InvalidInputError) as error:  # not a number, not outputs
             outcome = Outcome(outcome.value, as_reason(error) or type(error).__name__)  # what are numbers is kept

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -164,6 +164,11 @@ class History:
                 f"expected an output, one of {', '.join(self.outputs)}; got {shown(name)}; try {self.outputs[-1]!r}"
             )
         return np.asarray([e.outputs.get(name, math.nan) for e in self.evaluations], dtype=float)
+
+    def limited(self, names: Iterable[str]) -> np.ndarray | None:
+        """The outputs of these names of every evaluation, (1, k, n): NaN where not computed; None without names."""
+        rows = [[e.outputs.get(name, math.nan) for e in self.evaluations] for name in names]
+        return np.asarray(rows, dtype=float).reshape(1, len(rows), len(self)) if rows else None
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the evaluations to a JSON file; `Result.save` and `Optimizer.save` add the space and the settings.

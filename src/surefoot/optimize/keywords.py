@@ -24,6 +24,8 @@ _ELSEWHERE = {
     "timeout": "time_limit timeout_s max_time",
     "callback": "callbacks hooks on_step",
     "progress": "verbose disp show_progress_bar verbosity",
+    "constraints": "constraint known_constraints input_constraints parameter_constraints inequality_constraints cons "
+    "g_constraints",
     "bounds": "space dimensions search_space pbounds domain",
     "kappa": "xi beta ucb_beta",
     "x0": "initial_guess x_init start points x_start",

@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextlib
 import inspect
 import os
+import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor
 from typing import Any
 
@@ -33,6 +34,7 @@ from surefoot.optimize.progress import Progress
 from surefoot.optimize.result import Result
 from surefoot.optimize.settings import Settings
 from surefoot.optimize.start import Start, begin
+from surefoot.optimize.stopping import Enough, stop_of
 from surefoot.optimize.work import Work, one_by_one
 
 Callback = Callable[[Result], Any]
@@ -54,6 +56,7 @@ def minimize(
     history: History | str | os.PathLike[str] | None = None,
     resume: str | os.PathLike[str] | None = None,
     objective: str | None = None,
+    outputs: Mapping[str, str] = NOT_GIVEN,
     maximize: bool = NOT_GIVEN,
     callback: Callback | None = None,
     executor: Executor | None = None,
@@ -64,6 +67,7 @@ def minimize(
     retry_on: type[BaseException] | tuple[type[BaseException], ...] = (),
     n_retries: int = 2,
     max_failures: int | float | None = 50,
+    stop: Mapping[str, Any] | None = None,
     progress: bool = False,
     **settings: Any,
 ) -> Result:
@@ -89,7 +93,10 @@ def minimize(
     history   of an earlier result, or the path of its file, for these bounds and settings
     resume    the path of a file that `result.save` or `Optimizer.save` wrote: bounds, settings and evaluations are in
               it. 50 evaluations = 25, saved and resumed, and 25 more
-    objective the name of the output to minimize, where fun returns several; default: the only one, or "value"
+    objective the name of the output to minimize, where fun returns several; default: the only one without a limit
+    outputs   limits on outputs that fun returns by name: {"stress": "<= 250e6", "sag": "between -1e-3 and 1e-3",
+              "gain": ">= 3", "flow": "= 5 within 0.01"}. The result is the best point that meets all of them;
+              "<= 250e6 margin 5e6" aims 5e6 inside (docs/constraints.md)
     seed      of all random numbers; default 0
     maximize  look for the largest value instead; results, histories and callbacks have your sign
     callback  called with the result so far after each evaluation; StopIteration stops the run
@@ -100,6 +107,8 @@ def minimize(
     retry_on  exceptions that are transient (say, OSError): tried again n_retries times, and never learned from
     max_failures  TooManyFailuresError after so many failures in a row; a float: when that share of all evaluations has
               failed, judged after the initial design and from the 21st on; None: never
+    stop      what ends the run early: {"target": 1.0, "stagnation": 40, "failures": 20, "hours": 8}, any of them:
+              a value as good as the target, so many evaluations without a better one, failures in all, hours
     progress  show a progress bar
     settings  search="gradient", or the paper's: "paper", "paper-absolute" or "paper-bayesopt",
               failures="experts", "label-regression", "laplace", "ep", "impute" or "ignore",
@@ -120,21 +129,24 @@ def minimize(
     _check_callables(fun, callback, executor)
     n_workers = None if n_workers is None else as_integer("n_workers", n_workers, 1, 2)
     guard = Guard(timeout, isolate, memory_limit_mb, exception_classes(retry_on), n_retries)
-    max_failures = check_max_failures(max_failures)
-    named = {"policy": policy, "kernel": kernel, "noise": noise, "seed": seed}
+    max_failures, enough = check_max_failures(max_failures), stop_of(stop)
+    named = {"policy": policy, "kernel": kernel, "noise": noise, "seed": seed, "outputs": outputs}
     settings |= {name: value for name, value in named.items() if value is not NOT_GIVEN}
     settings |= {} if n_init is None else {"n_init": n_init}
     optimizer = begin(Start(bounds, history, resume, objective, maximize, settings, constraints))
     queue = optimizer.take_pending()
     queue += _given_points(optimizer, x0, y0, queue)
-    n_given = len(optimizer.history)
+    n_given, began = len(optimizer.history), time.monotonic()
 
     def report(evaluation: Evaluation) -> None:
         bar.update(optimizer.history)
+        optimizer.check_limited()
         if callback is not None:
             callback(optimizer.result("running", queue))
         if not evaluation.ok:
             stop_if_hopeless(optimizer.result("too many failures", queue), max_failures)
+        if enough and (why := enough.reason(optimizer.result("running", queue), time.monotonic() - began)):
+            raise Enough(why)
 
     bar = Progress(n_evals, shown=as_truth("progress", progress))
     with isolated(fun, guard) as fun, _carrying_the_result(optimizer), bar:
@@ -145,6 +157,8 @@ def minimize(
             else:
                 in_parallel(work, executor, n_workers)
             message = _finished(optimizer, n_evals, n_given)
+        except Enough as reached:
+            message = f"stopped: {reached}"
         except StopIteration:
             message = "stopped by the callback"
         except SpaceExhaustedError:
@@ -225,6 +239,7 @@ def _given_points(optimizer: Optimizer, x0: Any, y0: Any, queue: list[Any]) -> l
     known = [*(e.x for e in optimizer.history.evaluations), *queue]
     if y0 is None:
         return [x for x in optimizer.space.points(x0) if x not in known]
-    given = history_of(optimizer.space, x0, y0, optimizer.known_objective).evaluations
+    limited = optimizer.settings.outputs
+    given = history_of(optimizer.space, x0, y0, optimizer.known_objective, limited).evaluations
     optimizer.record(*(e for e in given if e.x not in known))
     return []

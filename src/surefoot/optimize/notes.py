@@ -1,4 +1,4 @@
-"""What whoever reads a result must know of its failures and constraints, in sentences, if there is anything to say."""
+"""What whoever reads a result must know of its failures, constraints and limits, in sentences, if there is any."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from surefoot.optimize.border import LEVEL, Border, per_cent
 from surefoot.optimize.drawing import short
 from surefoot.optimize.durations import duration_note
 from surefoot.optimize.region import Region
+from surefoot.optimize.sensitivity import limit_notes
 
 if TYPE_CHECKING:
     from surefoot.optimize.result import Result
@@ -26,12 +27,15 @@ _MOST_FITTED = 500  # evaluations of which a model is fitted for these sentences
 def notes(result: Result) -> list[str]:
     """The sentences, each without a capital and a full stop.
 
-    If something has failed a model is fitted, unless that takes long: who prints a result does not want to wait.
+    If something has failed or outputs have limits a model is fitted, unless that takes long: who prints a result does
+    not want to wait.
     """
     found = []
     quick = "model" in vars(result) or result.nfev <= _MOST_FITTED
     if result.success and result.n_failures and quick and result.model.learns_failures:
         found.append(border_note(result.border))
+    if result.settings.outputs and quick:
+        found.extend(limit_notes(result))
     found.append(duration_note(result.history))
     found += constraint_notes(result)
     return [note for note in found if note]
@@ -49,7 +53,8 @@ def constraint_notes(result: Result) -> list[str]:
     if best.violates:
         found.append(f"the best point violates {_listed(best.violates)}: no success meets all known constraints")
     else:
-        near = [str(c) for c, share in Region(result.space, constraints).distances(best.x) if share <= _ACTIVE]
+        expressions = [c for c in constraints if c.comparison is not None]
+        near = [str(c) for c, share in Region(result.space, expressions).distances(best.x) if share <= _ACTIVE]
         if near:
             found.append(f"the best point lies at the border of {_listed(dict.fromkeys(near))}")
     n = sum(not allowed for allowed in result.history.allowed)

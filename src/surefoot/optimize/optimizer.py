@@ -29,9 +29,11 @@ from surefoot.optimize.allowed import domain_of
 from surefoot.optimize.checks import as_integer, as_truth, is_a, plain_number
 from surefoot.optimize.document import Document, given_again
 from surefoot.optimize.durations import weighed_cost
+from surefoot.optimize.feasible import best_place
 from surefoot.optimize.given import listed
 from surefoot.optimize.history import VALUE, Direction, Evaluation, History, judged
 from surefoot.optimize.keywords import check_keywords
+from surefoot.optimize.limits import check_returned
 from surefoot.optimize.outputs import (
     as_evaluation,
     as_share,
@@ -202,6 +204,7 @@ class Optimizer:
             failure_cost=weighed_cost(history),
             origin=self.space.origin[None],
             allowed=None if history.allowed.all() else history.allowed[None],
+            outputs=history.limited(self.settings.outputs),
         )
 
     # --- telling
@@ -209,7 +212,8 @@ class Optimizer:
     def tell(self, x: Any, y: Any, *, duration_s: float = math.nan) -> None:
         """Report the value at x (any point of the space, asked for or not), or a dict of outputs by name.
 
-        NaN and infinities count as failures; in outputs other than the objective NaN says: not computed. With lists
+        NaN and infinities count as failures; in outputs other than the objective NaN says: not computed. An output
+        that has a limit and that no success has had yet is an error; what was told is kept all the same. With lists
         of points and values (or a data frame and a column), all are checked before the first is recorded.
         """
         values = listed(y)
@@ -224,7 +228,7 @@ class Optimizer:
         evaluations, objective = [], self._state.objective
         for point, value in zip(points, values, strict=True):
             try:
-                evaluation = as_evaluation(point, value, duration, objective)
+                evaluation = as_evaluation(point, value, duration, objective, self.settings.outputs)
                 objective = evaluation.objective if evaluation.ok else objective
                 evaluations.append(evaluation)
             except InvalidInputError:
@@ -235,6 +239,14 @@ class Optimizer:
                     f"({described(error)}); try tell_failure(x, reason) for an evaluation that failed"
                 ) from None
         self.record(*evaluations)
+        self.check_limited()
+
+    def check_limited(self) -> None:
+        """Raise if successes are known, and none of them has an output that a limit was given for."""
+        if self.settings.outputs:
+            succeeded = [e for e in self.history.evaluations if e.ok]
+            returned = dict.fromkeys(name for e in succeeded for name in e.outputs)
+            check_returned(self.settings.outputs, returned, bool(succeeded))
 
     def tell_failure(
         self,
@@ -369,9 +381,9 @@ class Optimizer:
 
     @property
     def best(self) -> Evaluation | None:
-        """The best evaluation so far, of those that meet known constraints if any does; None without a success."""
-        found = [e for e, counts in zip(self.history.evaluations, self.history.counts, strict=True) if counts]
-        return min(found, key=lambda e: self._sign * e.y) if found else None
+        """The best evaluation so far, within the limits on outputs if any is; None while nothing has succeeded."""
+        place = best_place(self.history, self._sign, self.settings.outputs)
+        return None if place is None else self.history.evaluations[place]
 
     def result(self, message: str = "", queue: Sequence[tuple[Value, ...]] = ()) -> Result:
         """Everything known so far, as `minimize` returns it; queue: given points that it has not come to."""

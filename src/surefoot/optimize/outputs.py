@@ -1,14 +1,14 @@
 """What an evaluation returned, by name: the one place that knows which outputs there are and what may be one.
 
 Outputs    The function returns a number, or a dict of numbers by name. The objective is one of them: the one that the
-           user names, or the only one. A number alone is the objective.
+           user names, or the only one, or the only one without a limit. A number alone is the objective.
 Missing    NaN in an output other than the objective: it was not computed. In the objective: the evaluation failed.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -51,8 +51,8 @@ def check_objective(name: Any) -> str | None:
     raise InvalidInputError(f"expected the objective's name as text; got {shown(name)}; try objective='mass'")
 
 
-def as_outputs(value: Any, objective: str | None = None) -> tuple[str, dict[str, float]]:
-    """The objective's name, and all outputs of what a function returned.
+def as_outputs(value: Any, objective: str | None = None, limited: Collection[str] = ()) -> tuple[str, dict[str, float]]:
+    """The objective's name, and all outputs of what a function returned; limited: outputs that have limits.
 
     TypeError if it is neither a number nor a dict; InvalidInputError if the dict is no dict of outputs.
     """
@@ -61,8 +61,9 @@ def as_outputs(value: Any, objective: str | None = None) -> tuple[str, dict[str,
         return name, {name: as_float(value)}
     outputs = check_outputs(value)
     names = list(outputs)
-    if objective is None and len(names) == 1:
-        objective = names[0]
+    free = [name for name in names if name not in limited]
+    if objective is None and 1 in (len(names), len(free)):
+        objective = (free or names)[0]
     if objective is None or objective not in outputs:
         wanted = "one number, or a name for the objective" if objective is None else f"the objective {objective!r}"
         hint = f"{names[0]!r} as the objective" if objective is None and names else "returning it as a number"
@@ -113,13 +114,17 @@ def _listed(names: list[str]) -> str:
 
 
 def as_evaluation(
-    x: tuple[Value, ...], value: Any, duration_s: float = math.nan, objective: str | None = None
+    x: tuple[Value, ...],
+    value: Any,
+    duration_s: float = math.nan,
+    objective: str | None = None,
+    limited: Collection[str] = (),
 ) -> Evaluation:
     """The evaluation that a returned value stands for: an objective that is NaN or infinite is a failure.
 
     TypeError or InvalidInputError: not a number, not a dict of outputs.
     """
-    name, outputs = as_outputs(value, objective)
+    name, outputs = as_outputs(value, objective, limited)
     y = outputs.pop(name)
     if math.isfinite(y):
         return Evaluation(x, y, duration_s=duration_s, objective=name, further=outputs)
@@ -167,7 +172,7 @@ def under_one_name(evaluations: Iterable[Evaluation], objective: str | None) -> 
     return named, objective
 
 
-def history_of(space: Space, x: Any, y: Any, objective: str | None = None) -> History:
+def history_of(space: Space, x: Any, y: Any, objective: str | None = None, limited: Collection[str] = ()) -> History:
     """A history of given points and values; values that are missing or not finite are failures."""
     points = space.points(x)
     values = listed(y.ravel() if is_a(y, np.ndarray) else y)
@@ -184,7 +189,8 @@ def history_of(space: Space, x: Any, y: Any, objective: str | None = None) -> Hi
     evaluations = []
     for point, value in zip(points, values, strict=True):
         try:
-            evaluations.append(as_evaluation(point, math.nan if value is None else value, objective=objective))
+            value = math.nan if value is None else value
+            evaluations.append(as_evaluation(point, value, objective=objective, limited=limited))
         except TypeError:
             raise InvalidInputError(
                 f"expected a number for each point; got {shown(value)}; try a list of floats"

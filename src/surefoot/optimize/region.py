@@ -24,6 +24,7 @@ _TABLE = 4096  # values of a parameter whose views are tabulated
 _SAMPLE = 256  # points from which the scales of margins are taken
 _STEP = 1e-7  # of differences, for functions
 _TOLERANCE = 1e-9  # of an equality, in the unit cube
+_ANY = 1.7320508  # a number that makes no expression simpler than it is
 _FAR = 1e6  # excess of a margin that has no value
 
 View = Callable[[Value], Any]
@@ -137,6 +138,21 @@ class Region:
         moves = np.eye(self.space.n_inputs)[:, self.moving]
         moves[self.equalities.computed] = -self.equalities.coefficients[:, self.moving]
         return moves
+
+    @cached_property
+    def straight(self) -> np.ndarray:
+        """(k,) which margins are linear in the inputs that move: logarithmic parameters bend them."""
+        bent = {n for n, (p, _) in self._columns.items() if isinstance(p, Real) and p.log and p.n_values > 1}
+        moving = {n for n, (p, _) in self._columns.items() if isinstance(p, Real) and p.n_values > 1}
+        found = []
+        for c in self.constraints:
+            for link in () if c.comparison is None else c.comparison.links:
+                if link.kind != "equal":  # as if the others, which do not move, were known numbers
+                    held = {n: self.known.get(n, _ANY) for n in link.margin.names if n not in moving}
+                    affine = link.margin.affine(held)
+                    found.append(affine is not None and not bent & set(affine.slopes))
+            found += [False] * (c.comparison is None)
+        return np.asarray(found + [True] * (2 * len(self.equalities.computed)), dtype=bool)
 
     def margins(self, unit: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The scaled margins (k,) at a point (D,) and their derivatives (k, D) in the free inputs.

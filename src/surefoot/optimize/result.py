@@ -22,11 +22,13 @@ from surefoot.numerics.warping import LEVELS
 from surefoot.optimize.border import Border, border_of
 from surefoot.optimize.checks import is_a
 from surefoot.optimize.document import Document
+from surefoot.optimize.feasible import best_place, feasible
 from surefoot.optimize.history import History
 from surefoot.optimize.notes import notes
 from surefoot.optimize.outputs import OPTIONAL, columns
 from surefoot.optimize.parameters import Value
 from surefoot.optimize.robust import Robust, robust
+from surefoot.optimize.sensitivity import AtLimit, at_limits
 from surefoot.optimize.settings import Settings
 from surefoot.optimize.space import Space
 
@@ -68,6 +70,13 @@ class FittedModel:
         if self.fitted.success is None:
             return np.ones(len(units))
         return np.asarray(to_host(self.fitted.success.probability(units[None]))[0])
+
+    def feasible_probability(self, points: Sequence[Any]) -> np.ndarray:
+        """P(all outputs lie within their limits) at a list of points; 1 without limits, or before any was computed."""
+        units, outputs = self._units(points), self.fitted.outputs
+        if outputs is None or outputs.within is None:
+            return np.ones(len(units))
+        return np.asarray(np.exp(to_host(outputs.within.log_p(units[None]))[0]))
 
     @property
     def learns_failures(self) -> bool:
@@ -165,6 +174,7 @@ class Result:
             "message": self.message,
             "success": str(self.success),
             "fun": str(self.fun),
+            **({"feasible": str(self.feasible)} if self.settings.outputs else {}),
             **({"outputs": shown(self.outputs)} if len(self.outputs) > 1 else {}),
             "x": str(self.x) if isinstance(self.x, np.ndarray) else shown(self.x),
             "nfev": str(self.nfev),
@@ -180,8 +190,27 @@ class Result:
     @property
     def outputs(self) -> dict[str, float]:
         """Every output of the best evaluation, by name; none if nothing succeeded."""
-        ok = [e for e, counts in zip(self.history.evaluations, self.history.counts, strict=True) if counts]
-        return min(ok, key=lambda e: self.sign * e.y).outputs if ok else {}
+        best = best_place(self.history, self.sign, self.settings.outputs)
+        return {} if best is None else self.history.evaluations[best].outputs
+
+    @cached_property
+    def within(self) -> np.ndarray:
+        """Which evaluations succeeded within all limits on outputs, (n,); without limits all that succeeded."""
+        return feasible(self.history, self.settings.outputs)
+
+    @property
+    def feasible(self) -> bool:
+        """Whether the best evaluation is within all limits on outputs; without limits, whether any succeeded."""
+        return bool(self.within.any())
+
+    @cached_property
+    def limits(self) -> tuple[AtLimit, ...]:
+        """Every output that has a limit, at the best point: its value, whether it is active, what the limit costs.
+
+        Fits the model on first use. `multiplier`: by how much the objective would improve per unit of more room.
+        """
+        with engine(self.nfev):
+            return at_limits(self)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything to one JSON file: `minimize(f, resume=path)` and `Optimizer.load(path)` go on from there.
@@ -200,7 +229,7 @@ class Result:
         evaluations = self.history.evaluations
         known = [name for name in OPTIONAL if any(math.isfinite(getattr(e, name)) for e in evaluations)]
         parameters, outputs = columns(_COLUMNS, self.space.names, self.history.outputs[1:])
-        for i, e, counts in zip(self.numbers, evaluations, self.history.counts.tolist(), strict=True):
+        for i, e, counts in zip(self.numbers, evaluations, self.within.tolist(), strict=True):
             if counts and not self.sign * best <= self.sign * e.y:  # `not <=` so that the first replaces NaN
                 best = e.y
             rows.append({
@@ -228,7 +257,9 @@ class Result:
         y = np.where(ok, self.sign * self.history.y, np.nan)
         units = self.history.units(self.space)
         seen, kinds = self.history.seen[None], self.history.kinds[None]
-        runs = Batch(units[None], y[None], ok[None], np.zeros((1, 0, units.shape[1])), (0,), seen, kinds)
+        outputs = self.history.limited(self.settings.outputs)
+        none = np.zeros((1, 0, units.shape[1]))
+        runs = Batch(units[None], y[None], ok[None], none, (0,), seen, kinds, outputs=outputs)
         if not self.history.allowed.all():
             runs = replace(runs, allowed=self.history.allowed[None])
         rng = generator(self.settings.seed, 0, self.nfev)
@@ -242,16 +273,19 @@ class Result:
 
         The least of many noisy values is the luckiest one; the model averages over its neighbours.
         """
-        counts = self.history.counts
-        succeeded = [self.x_iters[i] for i in np.flatnonzero(counts)]
-        if not succeeded:
+        counted = self.history.counts
+        if not counted.any():
             raise InvalidInputError(
                 f"expected at least one successful evaluation to recommend; got {self.nfev}, all failed; "
                 "try other bounds, and see table() for the reasons"
             )
+        outputs = self.model.fitted.outputs
+        if outputs is not None and outputs.feasible.any():  # probably feasible, where outputs are noisy
+            counted = outputs.feasible[0] & self.history.counts
+        succeeded = [self.x_iters[i] for i in np.flatnonzero(counted)]
         mean, sd = self.model.predict(succeeded)
         noisy = bool(self.model.fitted.noisy[0])
-        values = self.func_vals[counts]
+        values = self.func_vals[counted]
         best = int(np.argmin(self.sign * (mean if noisy else values)))
         return Recommendation(succeeded[best], float(mean[best]), float(sd[best]))
 
@@ -321,7 +355,7 @@ def make_result(
     """
     history = replace(history, direction="minimize" if sign > 0.0 else "maximize")
     y, ok = history.y, history.ok
-    best = int(np.argmin(np.where(history.counts, sign * y, np.inf))) if ok.any() else None
+    best = best_place(history, sign, settings.outputs)
     return Result(
         x=None if best is None else space.to_user(history.evaluations[best].x),
         fun=math.nan if best is None else float(y[best]),

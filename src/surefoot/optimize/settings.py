@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import sys
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any
 
@@ -21,6 +22,7 @@ from surefoot.numerics.designs import DESIGNS
 from surefoot.numerics.warping import LEVELS
 from surefoot.optimize.checks import as_integer, as_number, is_a, plain_number
 from surefoot.optimize.keywords import check_keywords
+from surefoot.optimize.limits import check_limits, limits_of
 
 NOISE_ESTIMATED = "estimate"
 WARPS = ("auto", "none")
@@ -66,6 +68,9 @@ class Settings:
     surrogate: str = "exact"  # the kind of model of the objective
     cost: str = "evaluations"  # what is saved: evaluations, or "time": failures count as much as they take
     min_noise: float = 0.0  # the least noise that is estimated, as a share of y's standard deviation
+    outputs: Mapping[str, str] = field(
+        default_factory=dict, hash=False
+    )  # limits on outputs, by name: optimize/limits.py
 
     @classmethod
     def of(cls, **values: Any) -> Settings:
@@ -105,6 +110,7 @@ class Settings:
                 f"expected min_noise beside noise='estimate' alone; got noise={self.noise}; try min_noise=0"
             )
         self._set("kappa", as_number("kappa", self.kappa, 0.0, math.inf, KAPPA))
+        self._set("outputs", check_limits(self.outputs))
         self._resolve()
 
     def _resolve(self) -> None:
@@ -143,6 +149,7 @@ class Settings:
             min_success=float(self.min_success),
             by_time=self.cost == "time",
             min_distance=self.min_distance,
+            limits=limits_of(self.outputs),
         )
 
     def _set(self, name: str, value: Any) -> None:

@@ -39,8 +39,10 @@ class Work:
 
     def task(self, point: Point) -> tuple[Any, ...]:
         """The arguments of `evaluate`, here or on a worker."""
-        space = replace(self.optimizer.space, constraints=())  # functions among them may not travel
-        return self.fun, space, point, self.guard, self.optimizer.known_objective
+        optimizer = self.optimizer
+        space = replace(optimizer.space, constraints=())  # functions among them may not travel
+        limited = tuple(optimizer.settings.outputs)
+        return self.fun, space, point, self.guard, optimizer.known_objective, limited
 
 
 def one_by_one(work: Work) -> None:

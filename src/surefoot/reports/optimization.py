@@ -16,10 +16,13 @@ import numpy as np
 from surefoot import __version__
 from surefoot.optimize.drawing import best_so_far, best_values, draw_convergence, draw_gap, draw_slice
 from surefoot.optimize.durations import duration, duration_note
+from surefoot.optimize.feasible import best_place
 from surefoot.optimize.history import VALUE
+from surefoot.optimize.notes import constraint_notes
 from surefoot.optimize.parameters import Categorical, Integer, Parameter
 from surefoot.optimize.settings import AUTO
 from surefoot.reports.failures import border_blocks, failure_blocks
+from surefoot.reports.limits import limit_blocks
 from surefoot.reports.numbers import number, percent, power, versions
 from surefoot.reports.page import Block, Code, Facts, Figure, Note, Section, Table, Text, render, write
 from surefoot.reports.svg import PALETTE, drawing
@@ -76,7 +79,8 @@ def _outcome(result: Result) -> list[Block]:
             Facts([counts]),
             Note("No evaluation has succeeded, so there is no best point. The reasons are below.", kind="warning"),
         ]
-    at = next(row["number"] for row in result.table() if row["best"] == result.fun)
+    place = best_place(result.history, result.sign, result.settings.outputs)
+    at = 0 if place is None else result.numbers[place]
     what = "value" if result.objective == VALUE else result.objective
     which = f"{'Largest' if result.sign < 0 else 'Smallest'} {what}"
     blocks: list[Block] = [Facts([(which, number(result.fun), f"at evaluation {at} (the first is 0)"), counts])]
@@ -86,11 +90,15 @@ def _outcome(result: Result) -> list[Block]:
         for name, p, value in zip(result.space.names, result.space.parameters, best, strict=True)
     ]
     blocks.append(Table("The best point", ("parameter", "value", "range", "where in it"), rows, left=(0, 2)))
-    if len(result.outputs) > 1:
+    if not result.feasible:
+        blocks.insert(1, Note("No evaluation is within all limits; this is the point least outside.", kind="warning"))
+    blocks.extend(limit_blocks(result))
+    if len(result.outputs) > 1 + len(result.settings.outputs):
         outputs = [(name, number(y) if math.isfinite(y) else "not computed") for name, y in result.outputs.items()]
         blocks.append(Table("The outputs at the best point", ("output", "value"), outputs, left=(0,)))
     if any("bound" in row[-1] for row in rows):
         blocks.append(Note("The best point lies on a bound: a better one may lie beyond it. Consider wider bounds."))
+    blocks.extend(Note(f"{note[0].upper()}{note[1:]}.") for note in constraint_notes(result))
     blocks.extend(border_blocks(result))
     exact = dict(zip(result.space.names, best, strict=True))
     blocks.append(Text("With all digits, to copy:"))
@@ -152,7 +160,9 @@ def _convergence(result: Result) -> list[Block]:
 
 
 def _best_table(result: Result) -> Table:
-    ok = [(i, e) for i, e in zip(result.numbers, result.history.evaluations, strict=True) if e.ok]
+    counted = result.within if result.feasible else result.history.ok
+    told = zip(result.numbers, result.history.evaluations, counted.tolist(), strict=True)
+    ok = [(i, e) for i, e, counts in told if counts]
     ok.sort(key=lambda pair: result.sign * pair[1].y)
     rows = [(i, number(e.y), *map(_value, e.x)) for i, e in ok[:_N_BEST]]
     left = tuple(k + 2 for k, p in enumerate(result.space.parameters) if isinstance(p, Categorical))
@@ -218,7 +228,10 @@ def _settings(result: Result) -> list[Block]:
     if not result.success:  # else the table of the best point has them
         space = [(name, _range(p)) for name, p in zip(result.space.names, result.space.parameters, strict=True)]
         blocks.append(Table("Parameters", ("parameter", "range or choices"), space, left=(0, 1)))
-    values = {f.name: str(getattr(result.settings, f.name)) for f in fields(result.settings)}
+    if result.space.constraints:
+        known = [(c.name, c.text) for c in result.space.constraints]
+        blocks.append(Table("Known constraints", ("name", "constraint"), known, left=(0, 1)))
+    values = {f.name: str(getattr(result.settings, f.name)) for f in fields(result.settings) if f.name != "outputs"}
     if result.success:  # what the model of all evaluations has in the place of "auto"
         used = {"kernel": result.model.kernel, "warp": result.model.warp}
         values |= {name: f"{values[name]}: {what}" for name, what in used.items() if values[name] == AUTO}

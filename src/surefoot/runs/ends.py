@@ -19,6 +19,7 @@ from optuna.storages._rdb.storage import _create_scoped_session
 from optuna.study import Study
 from optuna.trial import FrozenTrial, TrialState
 
+from surefoot.integrations.optuna_outputs import CONSTRAINT
 from surefoot.integrations.optuna_space import Distributions
 
 Point = Mapping[str, Any]
@@ -50,6 +51,11 @@ class Ending:
         return TrialState.FAIL if self.value is None else TrialState.COMPLETE
 
 
+def is_system(key: str) -> bool:
+    """Whether an attribute is one of Optuna's own."""
+    return key.startswith(CONSTRAINT)
+
+
 def end_trial(study: Study, trial_id: int, ending: Ending, queue: FrozenTrial | None = None) -> bool:
     """End a trial that has not ended, and queue the one that takes its place; False if it has: nothing is written."""
     backend = backend_of(study)
@@ -66,7 +72,8 @@ def end_trial(study: Study, trial_id: int, ending: Ending, queue: FrozenTrial | 
                 internal = distribution.to_internal_repr(given)
                 backend._set_trial_param_without_commit(session, trial_id, name, internal, distribution)
         for key, text in ending.attributes.items():
-            backend._set_trial_attr_without_commit(session, models.TrialUserAttributeModel, trial_id, key, text)
+            kind = models.TrialSystemAttributeModel if is_system(key) else models.TrialUserAttributeModel
+            backend._set_trial_attr_without_commit(session, kind, trial_id, key, text)
         if ending.value is not None:
             backend._set_trial_value_without_commit(session, trial, 0, ending.value)
         now = datetime.now()
@@ -85,6 +92,7 @@ def add_ended(study: Study, ending: Ending) -> None:
         value=ending.value,
         params=dict(ending.point),
         distributions=dict(ending.distributions),
-        user_attrs=dict(ending.attributes),
+        user_attrs={key: told for key, told in ending.attributes.items() if not is_system(key)},
+        system_attrs={key: told for key, told in ending.attributes.items() if is_system(key)},
     )
     study._storage.create_new_trial(study._study_id, template_trial=template)

@@ -14,7 +14,7 @@ import threading
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from surefoot.errors import InvalidInputError
 from surefoot.execute.caller import Caller, LoadError
@@ -65,7 +65,8 @@ def evaluate_trial(
     if transient:
         outcome = replace(outcome, reason=f"{outcome.reason} (transient; tried {n_tries} times)")
     name = problem.evaluator.name or None
-    evaluation = from_outcome((), outcome, duration, name, "transient" if transient else "failed")
+    status: Literal["failed", "transient"] = "transient" if transient else "failed"
+    evaluation = from_outcome((), outcome, duration, name, status, problem.settings.outputs)
     ends = {"stdout": tail(folder / STDOUT, _TAIL_BYTES), "stderr": tail(folder / STDERR, _TAIL_BYTES)}
     return Finished(evaluation, {"host": platform.node(), "folder": str(folder), **ends})
 

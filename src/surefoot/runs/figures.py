@@ -40,7 +40,7 @@ def convergence(result: Result, go: Any) -> Any:
     """Every evaluation, the failed ones, and the best so far."""
     y, ok = result.func_vals, result.history.ok
     number = np.asarray(result.numbers)  # the trials', as the dashboard has them
-    best = result.sign * np.minimum.accumulate(np.where(ok, result.sign * y, np.inf))
+    best = result.sign * np.minimum.accumulate(np.where(result.within, result.sign * y, np.inf))
     keep = np.unique(np.linspace(0, len(y) - 1, min(len(y), _MOST_POINTS)).round().astype(int))
     known = keep[np.isfinite(best[keep])]
     good = keep[ok[keep]]

@@ -12,6 +12,8 @@ cells = {low = 10, high = 80, kind = "integer", step = 10}
 mesh  = {choices = ["coarse", "fine"]}
 [constraints]                 # known ones on the parameters: no point that violates one is evaluated
 fits  = "cells * f_L <= 2e7"  # see surefoot.formulas
+[outputs]                     # limits on outputs by name: "<= x", ">= x", "between x and y", "= x within y"
+stress = "<= 250e6"
 [objective]                   # see runs/evaluator.py
 command = ["./sim", "--stiffness", "{f_L}", "--cells", "{cells}", "--mesh", "{mesh}"]
 """
@@ -40,10 +42,21 @@ from surefoot.integrations.optuna_space import constrained_space
 from surefoot.optimize.parameters import Integer, Real
 from surefoot.optimize.settings import Settings, default_n_init
 from surefoot.optimize.space import Space
+from surefoot.optimize.stopping import Stop, stop_of
 from surefoot.runs.address import redacted
 from surefoot.runs.evaluator import Evaluator, check_contents, evaluator_from
 
-_KEYS = ("name", "n_evals", "direction", "max_failures", "heartbeat_s", "parameters", "constraints", "objective")
+_KEYS = (
+    "name",
+    "n_evals",
+    "direction",
+    "max_failures",
+    "heartbeat_s",
+    "stop",
+    "parameters",
+    "constraints",
+    "objective",
+)
 _MOST_BYTES = 2**24  # of a problem file
 _MOST_NAME = 200  # bytes: endings are added, and file names have at most 255
 _MOST_STEPS = 1e9  # of a grid
@@ -63,6 +76,7 @@ class Problem:
     direction: Literal["minimize", "maximize"] = "minimize"
     max_failures: int | float | None = 50
     heartbeat_s: float = 10.0
+    stop: Stop | None = None
     constraints: Mapping[str, str] = field(default_factory=dict, hash=False)  # by name
 
     @property
@@ -142,6 +156,9 @@ def problem_from(table: Mapping[str, Any], folder: Path, default_name: str = "pr
     expect(isinstance(table.get("objective"), dict), "a table [objective]", table.get("objective"), "[objective]")
     settings = {"n_init": default_n_init(len(parameters)), **{k: table[k] for k in _SETTINGS if k in table}}
     for key, value in settings.items():
+        if key == "outputs":
+            expect(isinstance(value, dict), "a table [outputs] of limits by name", value, 'stress = "<= 250e6"')
+            continue
         expect(isinstance(value, (str, int, float)), f"a text or a number for {key}", value, f"leaving {key} out")
     return Problem(
         name=_name(table, default_name),
@@ -153,6 +170,7 @@ def problem_from(table: Mapping[str, Any], folder: Path, default_name: str = "pr
         direction=cast(Literal["minimize", "maximize"], direction),
         max_failures=_max_failures(table.get("max_failures", 50)),
         heartbeat_s=float(heartbeat),
+        stop=stop_of(table.get("stop")),
         constraints=_constraints(table.get("constraints", {}), parameters),
     )
 

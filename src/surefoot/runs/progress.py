@@ -54,7 +54,8 @@ class ConsoleReporter:
                 self.note(f"continuing after {counts.finished} evaluations")
             if counts.forgotten:
                 self.note(f"{counts.forgotten} evaluations are forgotten: they do not count and teach nothing")
-        parts = ["no success yet" if counts.best is None else f"best {counts.best:.6g}"]
+        nothing = "nothing within the limits yet" if counts.finished > counts.failed else "no success yet"
+        parts = [nothing if counts.best is None else f"best {counts.best:.6g}"]
         if counts.fallbacks:
             parts.append(f"{counts.fallbacks} at random points: no suggestion could be made")
         if counts.failed:
@@ -109,8 +110,11 @@ def final_table(result: Result, name: str, n_evals: int) -> Table:
         table.add_row(f"best {escape(what)}", f"{result.fun:.10g}")
         for parameter, value in result.x.items():
             table.add_row(f"  {escape(parameter)}", escape(f"{value:.10g}" if isinstance(value, float) else str(value)))
+        limits = result.settings.outputs
+        if not result.feasible:
+            table.add_row("", "not within all limits: none is")
         for name, y in list(result.outputs.items())[1:]:
-            table.add_row(escape(name), f"{y:.10g}")
+            table.add_row(escape(name), f"{y:.10g}" + (escape(f" (limit {limits[name]})") if name in limits else ""))
     else:
         table.add_row("best value", "none: nothing has succeeded")
     table.add_row("failed", f"{result.n_failures} of {result.nfev}")

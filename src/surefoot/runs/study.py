@@ -44,7 +44,7 @@ class Counts:
     finished: int
     failed: int
     running: int
-    best: float | None
+    best: float | None  # within the limits on outputs
     forgotten: int = 0  # trials that the user took out
     fallbacks: int = 0  # evaluations at random points because the engine failed
 
@@ -134,11 +134,12 @@ def counts_of(study: Study, n_evals: int, trials: Sequence[FrozenTrial] | None =
     found = trials_of(study) if trials is None else trials
     counted = [t for t in found if not is_void(t)]
     finished = [t for t in counted if t.state.is_finished()]
-    values = [t.value for t in finished if t.state == TrialState.COMPLETE and t.value is not None]
+    complete = [(t, t.value) for t in finished if t.state == TrialState.COMPLETE and t.value is not None]
+    values = [value for t, value in complete if all(excess <= 0.0 for excess in t.constraints.values())]
     return Counts(
         n_evals=n_evals,
         finished=len(finished),
-        failed=len(finished) - len(values),
+        failed=len(finished) - len(complete),
         running=sum(t.state == TrialState.RUNNING for t in counted),
         best=None if not values else (max if study.direction.name == "MAXIMIZE" else min)(values),
         forgotten=sum(FORGOTTEN in t.user_attrs for t in found),

@@ -29,8 +29,9 @@ from surefoot.errors import (
     encodable,
 )
 from surefoot.integrations.optuna_history import OUTPUT, REASON, TRANSIENT, is_void, result_of
-from surefoot.integrations.optuna_outputs import objective_of, output_attributes
+from surefoot.integrations.optuna_outputs import constraint_attributes, objective_of, output_attributes, outputs_of
 from surefoot.optimize.hopeless import stop_if_hopeless
+from surefoot.optimize.limits import check_returned
 from surefoot.optimize.outputs import under_one_name
 from surefoot.optimize.result import Result
 from surefoot.runs import evaluation, rescue
@@ -130,6 +131,8 @@ class Worker:
         self._n_before = 0  # evaluations of earlier runs
         self._told_to_finish = False
         self._exhausted = False
+        self._enough = ""  # why to stop before the budget is used up
+        self._began = time.monotonic()
         self._lost = False  # whether the storage is
         self._not_before = 0.0  # when the next claim makes sense
         self._troubles = 0  # evaluations in a row that could not even be tried
@@ -155,13 +158,14 @@ class Worker:
         self._n_before = self._counts.finished
         self._objective = self._objective or objective_of(self._persist(self._claims.trials))
         looked = time.monotonic()
+        self._look_for_the_end()
         while not self._signals.now:
             if not self._signals.finish:
                 self._fill(executor)
             elif self._running and not self._told_to_finish:
                 self._told_to_finish = True
                 self._reporter.note("finishing what runs; Ctrl-C again stops now")
-            if not self._running and (self._signals.finish or self._is_done()):
+            if not self._running and (self._signals.finish or self._enough or self._is_done()):
                 break
             self._collect()
             if time.monotonic() - looked > self._problem.heartbeat_s:
@@ -172,12 +176,14 @@ class Worker:
         """What the study knows."""
         found = self._persist(lambda: result_of(self._study, settings=self._problem.settings))
         stopped = f"{INTERRUPTED} from the keyboard; every finished evaluation is kept"
-        return replace(found, message=stopped) if self._signals.finish else found
+        if self._signals.finish:
+            return replace(found, message=stopped)
+        return replace(found, message=f"stopped: {self._enough}") if self._enough else found
 
     # --- steps
 
     def _fill(self, executor: Executor) -> None:
-        while len(self._running) < self._workers and not self._exhausted and not self._signals.finish:
+        while len(self._running) < self._workers and not (self._exhausted or self._enough or self._signals.finish):
             if time.monotonic() < self._not_before:
                 return
             claimed = self._ready or self._claim()
@@ -229,6 +235,15 @@ class Worker:
             result = self.result()
             stop_if_set_up_fails(result, self._problem, self._n_before)
             stop_if_hopeless(result, self._problem.max_failures, _TOML_HINT)
+        self._look_for_the_end()
+
+    def _look_for_the_end(self) -> None:
+        """Whether there is a reason to stop; what runs is finished."""
+        if self._problem.stop is None or self._enough or not self._counts.finished:
+            return
+        self._enough = self._problem.stop.reason(self.result(), time.monotonic() - self._began)
+        if self._enough:
+            self._reporter.note(f"stopping: {self._enough}")
 
     def _end(self, future: Future[Finished]) -> bool:
         """Report what came of an evaluation; whether it succeeded."""
@@ -267,7 +282,13 @@ class Worker:
         attributes: dict[str, Any] = {OUTPUT: {"duration_s": e.duration_s, **output}, **output_attributes(e)}
         if not e.ok:
             attributes[REASON if e.status == "failed" else TRANSIENT] = as_reason(e.reason)
+        elif limits := self._problem.settings.outputs:
+            attributes |= constraint_attributes(e.outputs, limits)
         self._store(Unsaved(shown_url(self._url), claimed.number, claimed.point, e.y if e.ok else None, attributes))
+        if e.ok and not e.outputs.keys() >= self._problem.settings.outputs.keys():
+            succeeded = [t for t in self._persist(self._claims.trials) if t.state == TrialState.COMPLETE]
+            known = [name for t in succeeded for name in outputs_of(t)["further"]]
+            check_returned(self._problem.settings.outputs, dict.fromkeys([*e.outputs, *known]))
         return e.ok
 
     def _store(self, result: Unsaved) -> None:

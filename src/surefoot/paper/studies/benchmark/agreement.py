@@ -60,13 +60,16 @@ class Likelihood:
 
 
 def read_readings(folders: Sequence[Path]) -> list[Reading]:
-    """The studies, each named by its search."""
+    """The studies, each named by its search; of a study that was stopped the tables that it has completed."""
     readings = []
     for folder in folders:
         tables: dict[str, dict[Key, Cells]] = {}
-        for (search, kernel, n), cells in read_distances(folder).items():
-            wanted = {key: values for key, values in cells.items() if key[1] in (*POLICIES, OURS)}
-            if n in EVALUATIONS and kernel in KERNELS and any(policy == OURS for _, policy in wanted):
+        recorded = read_distances(folder)
+        runs = {cell for cells in recorded.values() for cell in cells if cell[1] in (*POLICIES, OURS)}
+        for (search, kernel, n), cells in recorded.items():
+            wanted = {key: values for key, values in cells.items() if key in runs}
+            complete = wanted.keys() == runs and any(policy == OURS for _, policy in runs)
+            if n in EVALUATIONS and kernel in KERNELS and complete:
                 tables.setdefault(search, {})[kernel, n] = wanted
         readings += [Reading(search, found) for search, found in tables.items()]
     few = [r.name for r in readings if min(len(v) for cells in r.tables.values() for v in cells.values()) < GROUP]
@@ -162,7 +165,25 @@ def agreement_tables(readings: Sequence[Reading]) -> str:
     return "\n".join(parts)
 
 
-def likelihood_table(readings: Sequence[Reading]) -> str:
+def likelihood_tables(readings: Sequence[Reading]) -> str:
+    """The readings by the tables that all of them have completed; those that have completed more, by all of theirs."""
+    common = set.intersection(*(set(r.tables) for r in readings))
+    most = max(len(r.tables) for r in readings)
+    groups = [(readings, common)] if common else []
+    longest = [r for r in readings if len(r.tables) == most]
+    if most > len(common):
+        groups.append((longest, set(longest[0].tables)))
+    parts = []
+    for some, keys in groups:
+        own = [Reading(r.name, {key: r.tables[key] for key in r.tables if key in keys}) for r in some]
+        told = ", ".join(
+            f"{'SE' if k == 'se' else 'Matérn'} n = {n}" for k in KERNELS for n in EVALUATIONS if (k, n) in keys
+        )
+        parts.append(f"By likelihood, in the tables {told}:\n\n{_likelihood_table(own)}")
+    return "\n".join(parts)
+
+
+def _likelihood_table(readings: Sequence[Reading]) -> str:
     """A row a reading: how much likelier or less likely it makes the paper's labels than constants do."""
     header = ["reading", "log-likelihood, SE", "Matérn", "gain over constants", "gain over the first reading"]
     rows = [[*header, "likeliest share", "gain over constants with it"]]
@@ -187,6 +208,6 @@ def write(folders: Sequence[Path], out: Path, heading: str) -> str:
     """agreement.md; returns its text."""
     readings = read_readings(folders)
     out.mkdir(parents=True, exist_ok=True)
-    text = f"{heading}\n\n{agreement_tables(readings)}\n{likelihood_table(readings)}\n{EXPLAINED}"
+    text = f"{heading}\n\n{agreement_tables(readings)}\n{likelihood_tables(readings)}\n{EXPLAINED}"
     (out / "agreement.md").write_text(text, encoding="utf-8")
     return text

@@ -36,7 +36,13 @@ NO_KERNEL = "none"  # of runs that ask no model
 AGAIN = "ScaledEI again"  # ScaledEI with other search seeds from the same designs: the A/A control
 MAX_TOGETHER = 80  # members of a group on a GPU: the study takes as long as its largest group
 _PROBLEMS = tuple(problem.abbreviation for problem in problems.ALL)
-_ORDER = (*PAPER_POLICIES, AGAIN, "alternate", "MES-R")  # fixed for ever: a policy's place enters its draws
+_OTHER = ""  # any policy that is not named here
+# fixed for ever: a policy's place enters its draws
+_ORDER = (*PAPER_POLICIES, AGAIN, "alternate", "MES-R", _OTHER, "ES", "PES")
+
+
+def _place(policy: str) -> int:
+    return _ORDER.index(policy if policy in _ORDER else _OTHER)
 
 
 @dataclass(frozen=True, order=True)
@@ -50,8 +56,7 @@ class Member:
     @property
     def number(self) -> int:
         """A number of its own, whatever else the study holds: random draws derive from it."""
-        policy = _ORDER.index(self.policy) if self.policy in _ORDER else len(_ORDER)
-        return (_PROBLEMS.index(self.problem) * 64 + policy) * 65536 + self.seed
+        return (_PROBLEMS.index(self.problem) * 64 + _place(self.policy)) * 65536 + self.seed
 
 
 @dataclass(frozen=True)
@@ -228,4 +233,4 @@ def distances(done: Sequence[tuple[Group, State]], kernel: str) -> Distances:
 
 def _paper_order(key: tuple[str, str]) -> tuple[int, int]:
     problem, policy = key
-    return _PROBLEMS.index(problem), _ORDER.index(policy) if policy in _ORDER else len(_ORDER)
+    return _PROBLEMS.index(problem), _place(policy)

@@ -1,0 +1,146 @@
+"""Problems with limits on outputs: run, tabulate, and what a suggestion costs.
+
+python -m benchmarks.output_constraints run [--folder F] [--solvers surefoot,random] [--problems "g06;g24"] [--seeds 5]
+python -m benchmarks.output_constraints table [--folder F]
+python -m benchmarks.output_constraints cost
+
+`run` writes one file for each case and passes over those that are there: a run that is stopped goes on.
+"""
+
+from __future__ import annotations
+
+import os
+
+for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+    os.environ[_variable] = "1"  # before NumPy is imported
+
+import argparse
+import json
+import time
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+
+import surefoot
+from benchmarks.output_constraints.problems import LOOSE, NAMES, Evaluator, problem
+from benchmarks.output_constraints.solvers import SOLVERS, solve
+from surefoot.paper.resumable import write_whole
+
+BUDGET, BUDGETS = 100, (50, 100)
+FOLDER = Path("results/output_constraints")
+
+
+def run_case(name: str, solver: str, seed: int, folder: Path) -> None:
+    """One run, unless its file is there."""
+    path = folder / f"{name} {solver} {seed}.json".replace(" ", "_").replace(",", "")
+    if path.exists():
+        return
+    evaluate = Evaluator(problem(name), BUDGET)
+    start = time.process_time()
+    solve(solver, evaluate, seed)
+    told = {
+        "problem": name,
+        "solver": solver,
+        "seed": seed,
+        "seconds": time.process_time() - start,
+        "strict": [f"{gap:.3e}" for gap in evaluate.gaps(0.0)],
+        "loose": [f"{gap:.3e}" for gap in evaluate.gaps(LOOSE)],
+    }
+    write_whole(path, json.dumps(told))
+    print(f"{name}, {solver}, seed {seed}: {told['strict'][-1]} ({told['seconds']:.0f} s)", flush=True)
+
+
+def rows_of(folder: Path) -> list[dict]:
+    rows = [json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))]
+    return [
+        {**row, "strict": np.asarray(row["strict"], float), "loose": np.asarray(row["loose"], float)} for row in rows
+    ]
+
+
+def table(folder: Path) -> str:
+    """Markdown: for each problem and optimizer the median gap, and in how many runs it is solved."""
+    rows = rows_of(folder)
+    lines = [
+        f"| problem | optimizer | runs | median gap at {BUDGETS[0]} | at {BUDGETS[1]} | feasible | gap <= 1e-3 "
+        f"| <= 1e-6 | <= 1e-4, limits to {LOOSE:g} | median s |",
+        "|---|---|---|---|---|---|---|---|---|---|",
+    ]
+    for name in NAMES:
+        for solver in SOLVERS:
+            own = [row for row in rows if row["problem"] == name and row["solver"] == solver]
+            if not own:
+                continue
+            gaps = np.asarray([[row["strict"][n - 1] for n in BUDGETS] for row in own])
+            loose = np.asarray([row["loose"][-1] for row in own])
+            half, full = (f"{gap:.1e}" if np.isfinite(gap) else "none" for gap in np.median(gaps, axis=0))
+            counts = [np.isfinite(gaps[:, 1]), gaps[:, 1] <= 1e-3, gaps[:, 1] <= 1e-6, loose <= 1e-4]
+            seconds = np.median([row["seconds"] for row in own])
+            told = " | ".join(str(int(count.sum())) for count in counts)
+            lines.append(f"| {name} | {solver} | {len(own)} | {half} | {full} | {told} | {seconds:.0f} |")
+    return "\n".join(lines)
+
+
+def cost(n: int = 200, d: int = 6, repeats: int = 9) -> str:
+    """Processor time of a suggestion at n evaluations with three limits, over one without."""
+    rng = np.random.default_rng(0)
+    X = rng.random((n + repeats + 1, d))
+
+    def fun(x: np.ndarray) -> dict[str, float]:
+        bent = float(np.sum((x - 0.3) ** 2) + np.sum(np.cos(3.0 * x)))
+        return {
+            "value": bent,
+            "a": float(x[0] * x[1] + x.sum()),
+            "b": float(np.exp(x[2]) - x[3]),
+            "c": float(np.sin(x[0])),
+        }
+
+    limits = {"a": "<= 2.5", "b": ">= 1", "c": "between 0.1 and 0.8"}
+    runs = {
+        k: surefoot.Optimizer([(0, 1)] * d, n_init=20, objective="value", outputs=limits if k else {}) for k in (0, 3)
+    }
+    times: dict[int, list[float]] = {k: [] for k in runs}
+    for optimizer in runs.values():
+        for x in X[:n]:
+            optimizer.tell(x, fun(x))
+    for k in range(repeats + 1):
+        for n_limits, optimizer in runs.items():
+            optimizer.forget_pending()
+            start = time.process_time()
+            optimizer.ask()
+            times[n_limits].append(time.process_time() - start)
+            optimizer.tell(X[n + k], fun(X[n + k]))
+    first, later = ({k: float(f(t)) for k, t in times.items()} for f in (lambda t: t[0], lambda t: np.median(t[1:])))
+    return (
+        f"n = {n}, d = {d}: {1000 * later[0]:.0f} ms without limits, {1000 * later[3]:.0f} ms with three, "
+        f"{later[3] / later[0]:.1f} times; the first of all, a cold fit: {first[0]:.1f} s and {first[3]:.1f} s, "
+        f"{first[3] / first[0]:.1f} times"
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=["run", "table", "cost"])
+    parser.add_argument("--folder", type=Path, default=FOLDER)
+    parser.add_argument("--solvers", default=",".join(name.replace(",", "") for name in SOLVERS))
+    parser.add_argument("--problems", default=";".join(NAMES), help="names, with ; between them")
+    parser.add_argument("--seeds", type=int, default=5)
+    given = parser.parse_args()
+    if given.what == "cost":
+        print(cost())
+        return
+    if given.what == "run":
+        given.folder.mkdir(parents=True, exist_ok=True)
+        chosen = [name for name in SOLVERS if name.replace(",", "") in given.solvers.split(",")]
+        missing = [name for name in chosen if find_spec(SOLVERS[name][1]) is None]
+        print(*(f"{name} is not installed and is left out" for name in missing), sep="\n")
+        for seed in range(given.seeds):
+            for name in given.problems.split(";"):
+                for solver in chosen:
+                    if solver not in missing:
+                        run_case(name, solver, seed, given.folder)
+    print(table(given.folder))
+
+
+if __name__ == "__main__":
+    main()

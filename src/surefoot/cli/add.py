@@ -1,0 +1,46 @@
+"""`surefoot add`: evaluations from elsewhere, and points to try first."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+from rich.console import Console
+
+
+def add(
+    problem: Path = typer.Argument(metavar="PROBLEM.TOML", help="The problem whose study gets them."),
+    tables: list[Path] = typer.Argument(metavar="TABLE.CSV…", help="CSV files; what `surefoot export` writes will do."),
+    storage: str = typer.Option("", help="postgresql://… or a SQLite file; default: NAME.db beside the problem file."),
+) -> None:
+    """Add known evaluations or points to try first.
+
+    A table has a column for each parameter and one for the value (`value`, or the name of the objective); `reason` and
+    outputs may be there too. A row without a value is a point that is evaluated first. A row whose value is nan, or
+    that has a reason, is a failure. What the study has already is passed over. Added evaluations count towards n_evals.
+
+    Example: surefoot add case.toml old.csv
+    """
+    from surefoot.runs.add import add_rows, read_table
+    from surefoot.runs.problem import read_problem
+    from surefoot.runs.storage import close_storage, make_durable, open_storage
+    from surefoot.runs.study import open_study
+
+    console = Console()
+
+    def say(line: str) -> None:
+        console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+    checked = read_problem(problem)
+    read = [(table, read_table(table)) for table in tables]
+    found = open_storage(storage or str(checked.default_storage), create=True)
+    try:
+        study = open_study(checked, found, say)
+        for table, rows in read:
+            added = add_rows(study, checked, rows, table.name)
+            make_durable(found)
+            say(f"{table}: {added.told()}")
+            for line in added.outside[:5]:
+                say(f"  outside: {line}")
+    finally:
+        close_storage(found)

@@ -1,0 +1,92 @@
+"""Evaluations from elsewhere: every row ends somewhere, and none twice."""
+
+import pytest
+
+from surefoot.errors import InvalidInputError
+from surefoot.integrations.optuna_history import result_of
+from surefoot.runs.add import add_rows, read_table
+from surefoot.runs.storage import open_storage
+from surefoot.runs.study import open_study
+from surefoot.runs.tables import as_csv, trial_rows
+from surefoot.runs.worker import run
+
+CODE = "import sys; print(float(sys.argv[1]) ** 2 + float(sys.argv[2]))"
+
+
+@pytest.fixture
+def added(make_problem, tmp_path):
+    """Put the text of a table into the study of a problem."""
+
+    def add(text, problem=None):
+        problem = problem or make_problem(CODE, n_evals=6)
+        (tmp_path / "old.csv").write_bytes(text.encode())
+        study = open_study(problem, open_storage(problem.default_storage, create=True))
+        return add_rows(study, problem, read_table(tmp_path / "old.csv"), "old.csv"), study, problem
+
+    return add
+
+
+def test_values_failures_and_points_are_told_apart(added, reporter):
+    text = "a,b,value,reason\n1,2,3,\n2,2,nan,\n3,2,,mesh\n4,2,,\n99,2,1,\n"
+    found, study, problem = added(text)
+    assert (found.evaluations, found.failures, found.points, found.known) == (1, 2, 1, 0)
+    assert found.outside == ("line 6 of old.csv: a = 99.0",)
+    reasons = [e.reason for e in result_of(study).history.evaluations if not e.ok]
+    assert reasons == ["failed, in old.csv", "mesh"]
+    result = run(problem, reporter=reporter)
+    assert result.nfev == 6
+    assert {"a": 4.0, "b": 2.0} in [dict(x) for x in result.x_iters]
+
+
+def test_the_same_table_twice_adds_nothing(added):
+    text = "a,b,value\n1,2,3\n1,2,\n"
+    first, _, problem = added(text)
+    again, study, _ = added(text, problem)
+    assert (first.evaluations, first.points) == (1, 1)
+    assert (again.evaluations, again.points, again.known) == (0, 0, 2)
+    assert len(study.get_trials()) == 2
+
+
+def test_what_export_writes_goes_into_a_study_with_other_bounds(make_problem, added, reporter, tmp_path):
+    old = make_problem(CODE, n_evals=8)
+    run(old, reporter=reporter)
+    rows = trial_rows(open_study(old, open_storage(old.default_storage)))
+    parameters = {"a": {"low": 0.0, "high": 5.0}, "b": {"low": 0.0, "high": 15.0}}
+    new = make_problem(CODE, parameters=parameters, name="new")
+    found, study, _ = added(as_csv(rows), new)
+    inside = [row for row in rows if row["a"] >= 0.0 and row["a"] <= 5.0]
+    assert found.evaluations == len(inside) > 0
+    assert len(found.outside) == 8 - len(inside)
+    assert result_of(study).fun == min(row["value"] for row in inside)
+
+
+def test_units_in_names_semicolons_and_outputs_are_understood(make_problem, added):
+    results = {"mass": {"regex": "(.*)"}, "cost": "mass + 1"}
+    problem = make_problem(CODE, objective={"results": results, "name": "cost"}, outputs={"mass": "<= 4"})
+    found, study, _ = added("a [m]; b (kg); cost; mass\n1; 2; 6; 5\n1; 3; 7; 3\n", problem)
+    assert found.evaluations == 2
+    result = result_of(study, settings=problem.settings)
+    assert result.fun == 7.0
+    assert result.outputs == {"cost": 7.0, "mass": 3.0}
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("a,c,value\n1,2,3\n", "expected a column 'b'"),
+        ("a,bb,value\n1,2,3\n", "renaming 'bb'"),
+        ("a,b,value\n1,x,3\n", "expected a number as b in line 2 of old.csv; got 'x'"),
+        ("a,b,value\n1,2,y\n", "expected a number as value in line 2"),
+        ("a,b,value\n", "a table with rows"),
+        ("", "a table with rows"),
+    ],
+)
+def test_a_bad_table_is_refused_with_its_line(added, text, said):
+    with pytest.raises(InvalidInputError) as error:
+        added(text)
+    assert said in str(error.value)
+
+
+def test_a_table_that_is_not_there_is_an_error(tmp_path):
+    with pytest.raises(InvalidInputError, match="expected a table as CSV"):
+        read_table(tmp_path / "none.csv")
