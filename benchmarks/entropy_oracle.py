@@ -173,7 +173,10 @@ def main(argv: Sequence[str] | None = None) -> None:
     args = parser.parse_args(argv)
     header = ["d", "policy", "least Spearman", "median", "favourite among the best 2 %", "tells at least", "median"]
     rows = [row for d in args.d for row in rows_of(d, args.states, args.draws)]
-    print(markdown([header, *rows]))
+    print(
+        f"{args.states} states in each dimension, {args.draws:.0e} draws of each.\n\n{markdown([header, *rows])}",
+        end="",
+    )
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ Representers  Minimizers of functions drawn from the posterior, over a lattice, 
               clouds round the least mean. Half of them are those hit most often; the others are hit at all, so that
               rare places have theirs; where that is not enough, those follow that could be lowest.
 Draws         f = mean + L zeta with zeta standard normal, in pairs (zeta, -zeta); V + jitter = L L'. Exact ones:
-              functions made of random features (gp/paths.py) are too alike where little is left to learn.
+              functions made of random features (gp/paths.py) can be too alike where little is left to learn.
 Shapes        Z (R, M, d), zeta (R, S, M), functions (R, S, M).
 """
 
