@@ -78,6 +78,13 @@ def table(folder: Path) -> str:
             seconds = np.median([row["seconds"] for row in own])
             told = " | ".join(str(int(count.sum())) for count in counts)
             lines.append(f"| {name} | {solver} | {len(own)} | {half} | {full} | {told} | {seconds:.0f} |")
+    for solver in SOLVERS:
+        own = [row for row in rows if row["solver"] == solver]
+        if own:
+            gaps, loose = (np.asarray([row[key][-1] for row in own]) for key in ("strict", "loose"))
+            counts = [np.isfinite(gaps), gaps <= 1e-3, gaps <= 1e-6, loose <= 1e-4]
+            told = " | ".join(str(int(count.sum())) for count in counts)
+            lines.append(f"| all | {solver} | {len(own)} | | | {told} | |")
     return "\n".join(lines)
 
 

@@ -36,6 +36,7 @@ def test_the_result_knows_the_limits_that_the_caller_names(study):
     from surefoot.optimize.settings import Settings
 
     result = result_of(study, settings=Settings(n_init=8, outputs=LIMITS))
+    assert result_of(study).x == result.x  # the study knows its limits
     assert result.feasible
     assert result.fun == study.best_value
 

@@ -272,3 +272,18 @@ def test_a_document_without_limits_opens_as_before(tmp_path):
     minimize(lambda x: float(x[0]), [(0, 1)], n_evals=3, n_init=3).save(path)
     path.write_text(path.read_text().replace(', "outputs": {}', ""))  # as it was written before there were limits
     assert surefoot.Optimizer.load(path).settings.outputs == {}
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_where_an_output_is_missing_the_search_does_not_stay(seed):
+    def f(x):
+        return {"m": x["x"] + x["y"], "s": math.nan if x["x"] < 0.5 else 1.0 + x["y"]}
+
+    bounds = {"x": (0, 2), "y": (0, 2)}
+    result = minimize(f, bounds, outputs={"s": "<= 3"}, objective="m", n_evals=25, seed=seed)
+    assert result.fun < 0.6  # the least is 0.5
+
+
+def test_an_objective_that_is_no_output_ends_the_run_after_some_evaluations():
+    with pytest.raises(InvalidInputError, match="expected the objective 'mm' among the outputs; got m, s"):
+        minimize(lambda x: {"m": 1.0, "s": 2.0}, [(0, 1)], n_evals=9, objective="mm")

@@ -60,6 +60,12 @@ def test_what_export_writes_goes_into_a_study_with_other_bounds(make_problem, ad
     assert result_of(study).fun == min(row["value"] for row in inside)
 
 
+def test_progress_stays_progress(added):
+    _, study, _ = added("a,b,value,reason,progress\n1,2,,mesh,0.6\n")
+    (evaluation,) = result_of(study).history.evaluations
+    assert evaluation.progress == 0.6
+
+
 def test_units_in_names_semicolons_and_outputs_are_understood(make_problem, added):
     results = {"mass": {"regex": "(.*)"}, "cost": "mass + 1"}
     problem = make_problem(CODE, objective={"results": results, "name": "cost"}, outputs={"mass": "<= 4"})

@@ -6,6 +6,7 @@ import math
 import pytest
 
 from surefoot.errors import InvalidInputError
+from surefoot.runs import reading
 from surefoot.runs.evaluation import close, evaluate_trial
 from surefoot.runs.storage import open_storage
 from surefoot.runs.study import changes_of, open_study
@@ -200,3 +201,18 @@ def test_a_trial_run_shows_every_step(make_problem, tmp_path):
 def test_a_point_that_is_none_is_refused(make_problem, asked):
     with pytest.raises(InvalidInputError):
         point_of(make_problem(""), POINT, [asked])
+
+
+def test_of_a_file_that_is_too_large_only_the_last_match_is_read(make_problem, monkeypatch):
+    monkeypatch.setattr(reading, "_MOST_BYTES", 1000)
+    code = "print('res = 777'); print('.' * 2000); print('res = 5')"
+    results = {"x": {"regex": "res = (.*)"}, "y": {"regex": "res = (.*)", "take": "max", "optional": True}}
+    said = []
+    evaluation = evaluate_aloud(make_problem(code, objective={"results": results, "name": "x"}), POINT, said.append)
+    assert evaluation.y == 5.0
+    assert any("only take" in line for line in said)
+
+
+def test_a_limit_on_what_is_no_result_is_refused_when_the_file_is_read(make_problem):
+    with pytest.raises(InvalidInputError, match="try stress"):
+        make_problem("", objective={"results": {"stress": "1.0"}}, outputs={"stres": "<= 1"})

@@ -12,15 +12,18 @@ def check(
     problem: Path = typer.Argument(metavar="PROBLEM.TOML", help="Parameters, objective, budget; see docs/running.md."),
     run: bool = typer.Option(False, "--run", help="Evaluate one point, and show files, commands, outputs and results."),
     at: list[str] = typer.Option(
-        [], "--at", metavar="NAME=VALUE", help="Evaluate there; repeatable. Default: the first point of a run."
+        [],
+        "--at",
+        metavar="NAME=VALUE",
+        help="Evaluate there, with --run or without; repeatable. Default: the first point of a run.",
     ),
     storage: str = typer.Option("", help="postgresql://… or a SQLite file; default: NAME.db beside the problem file."),
 ) -> None:
     """Check a problem file, and try it out.
 
-    Without --run nothing is evaluated. With it one point is, in the folder NAME.runs/check: its files as they were
-    rendered, the commands, what they printed, and where each result was read. No study is touched. The exit status is 1
-    if the evaluation failed.
+    Without --run and --at nothing is evaluated. With them one point is, in the folder NAME.runs/check: its files as
+    they were rendered, the commands, what they printed, and where each result was read. No study is touched. The exit
+    status is 1 if the evaluation failed.
 
     Example: surefoot check case.toml --run --at width=0.1
     """

@@ -71,11 +71,12 @@ def fit_model(batch: Batch, spec: ModelSpec, warmth: Warmth, generators: Generat
     found = Contest(spec, n, reference).objective(batch, state, known, warmth.warp, uniforms[:, 0, :, :p])
     objective = spec.surrogate.condition(found.data, found.fit.theta, per_run(found.kernels))
     success, failure_state = None, None
+    failed, kinds = _with_missing(batch, failed)
     if spec.failures is not None and bool(failed.any()):
         last = warmth.failures if warmth.failures_by == spec.failures.name else None
         state = last if spec.failures.tells_kinds else on_device(last, (R, p_failures), reference)
         draws = uniforms[:, 1, :, :p_drawn]
-        labels = Labels(batch.X, failed, batch.seen, batch.kinds)
+        labels = Labels(batch.X, failed, batch.seen, kinds)
         success, failure_state = fit_success(labels, spec.failures, state, draws, spec.min_success)
         if spec.by_time and batch.failure_cost is not None:
             success = replace(success, cost=batch.failure_cost)
@@ -103,6 +104,17 @@ def fit_model(batch: Batch, spec: ModelSpec, warmth: Warmth, generators: Generat
         ),
         outputs=outputs,
     )
+
+
+def _with_missing(batch: Batch, failed: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+    """Failures and their kinds; where a limited output was not computed it cannot be feasible: that is a kind too."""
+    if batch.outputs is None:
+        return failed, batch.kinds
+    missing = batch.ok & np.isnan(batch.outputs).any(axis=1)
+    if not bool(missing.any()):
+        return failed, batch.kinds
+    kinds = np.zeros(failed.shape, int) if batch.kinds is None else batch.kinds
+    return failed | missing, np.where(missing, kinds.max() + 1, kinds)
 
 
 def _impute(batch: Batch, failed: np.ndarray) -> Batch:

@@ -11,7 +11,7 @@ import re
 import signal
 import sys
 
-_NO_MATCH = 3  # the exit status
+_NO_MATCH, _TOO_MANY = 3, 4  # exit statuses
 _MOST_CHARACTERS = 1000  # of a match, and of its line: a number has less
 _MOST_MATCHES = 10**6
 _BETWEEN, _END = "\x1f", "\x1e"  # a match and its line; one and the next
@@ -36,6 +36,8 @@ def find(
     if done.returncode == _NO_MATCH:
         which = "" if isinstance(take, str) else f" {abs(take)} times" if abs(take) > 1 else ""
         raise ValueError(f"nothing in {where} matches '{expression}'{which}")
+    if done.returncode == _TOO_MANY:
+        raise ValueError(f"'{expression}' matches more than {_MOST_MATCHES} times in {where}")
     if done.returncode:
         raise ValueError(f"'{expression}' could not be matched against {where} (status {done.returncode})")
     found = done.stdout.decode(errors="replace").split(_END)[:-1]
@@ -54,8 +56,10 @@ def main() -> None:
         if take == "last":
             found.clear()
         found.append(match)
-        if take == "first" or len(found) == _MOST_MATCHES:
+        if take == "first":
             break
+        if len(found) > _MOST_MATCHES:
+            sys.exit(_TOO_MANY)
     if take not in ("last", "first", "all"):
         place = int(take)
         found = found[place - 1 : place] if place > 0 else found[place:][:1] if len(found) >= -place else []

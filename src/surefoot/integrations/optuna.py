@@ -34,6 +34,7 @@ from surefoot.expect import expect
 from surefoot.integrations.optuna_history import (
     FALLBACK,
     FORGOTTEN,
+    LIMITS,
     REASON,
     SUGGESTION,
     TRANSIENT,
@@ -219,6 +220,8 @@ class SurefootSampler(BaseSampler):
             told = {"constraints": [float(value) for value in self._constraints_func(trial)]}
         elif self._settings.outputs:
             told = constraint_attributes(outputs_of(trial)["further"], self._settings.outputs)
+            if study.user_attrs.get(LIMITS) != self._settings.outputs:
+                study.set_user_attr(LIMITS, dict(self._settings.outputs))
         for key, value in told.items():
             study._storage.set_trial_system_attr(trial._trial_id, key, value)
 

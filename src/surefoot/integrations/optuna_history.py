@@ -58,6 +58,7 @@ REPEATED = "surefoot:repeated"  # user attribute: the number of the trial that c
 OUTPUT = "surefoot:output"  # user attribute, of `surefoot run`: duration, where it ran, the ends of stdout and stderr
 SUGGESTION = "surefoot:suggestion"  # system attribute: the engine's values, published before they are evaluated, and
 # where the hyperparameter searches ended
+LIMITS = "surefoot:limits"  # user attribute of a study: limits on outputs that the sampler was given
 STUDY = "surefoot:study"  # user attribute of a study made by `surefoot run`: its settings and parameters
 
 
@@ -291,7 +292,8 @@ def result_of(study: Study, *, settings: Settings | None = None) -> Result:
     if settings is None:
         settings = Settings.of(**{"n_init": default_n_init(len(distributions)), **_table(about.get("settings"))})
     if not settings.outputs:
-        settings = replace(settings, outputs=constraint_limits(trials))
+        given = {k: v for k, v in _table(study.user_attrs.get(LIMITS)).items() if isinstance(v, str)}
+        settings = replace(settings, outputs=given or constraint_limits(trials))
     space, engine = _with_constraints(shown_space(distributions), about), engine_space(distributions)
     typical = typical_value(trials)
     used = [

@@ -6,6 +6,7 @@ choices are the user's and are never read as mathematics.
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -13,8 +14,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from surefoot.backend import engine
+from surefoot.errors import InvalidInputError
 from surefoot.optimize.parameters import Categorical, Integer
 from surefoot.optimize.reasons import leading
+from surefoot.optimize.region import Region
 
 if TYPE_CHECKING:
     from surefoot.optimize.result import Result
@@ -31,6 +34,7 @@ _MARKS = (  # of failures, one for each kind of reason; the last one for the res
     {"marker": "D", "ms": 4.0, "color": "#b35c00", "mec": "white", "mew": 0.5},
     {"marker": "+", "ms": 6.5, "color": "#444444"},
 )
+_LIMITS = ("C2", "C4", "C5", "C6", "C8")  # lines of limits on outputs
 
 
 def best_so_far(result: Result) -> np.ndarray:
@@ -142,6 +146,7 @@ def draw_map(ax: Any, result: Result) -> Any:
     mesh = ax.contourf(a, b, mean.reshape(len(b), len(a)), levels=24, cmap="viridis")
     ok = result.history.ok
     x = np.asarray([e.x for e in result.history.evaluations], dtype=float)
+    draw_borders(ax, result, a, b, np.asarray([result.space.encode(point) for point in points]))
     ax.plot(*x[ok].T, "o", ms=3, color="white", mec="0.2", mew=0.4, label="evaluation")
     p = result.success_probability(points).reshape(len(b), len(a))
     if p.min() < 0.5 < p.max():
@@ -153,6 +158,26 @@ def draw_map(ax: Any, result: Result) -> Any:
     ax.plot(*best_values(result), "*", ms=13, ls="", color="gold", mec="0.2", label="best")
     _label(ax, result, 0, 1)
     return mesh
+
+
+def draw_borders(ax: Any, result: Result, a: Sequence[Any], b: Sequence[Any], units: np.ndarray) -> None:
+    """Over a map at points `units`: where outputs reach their limits, by their models, and what is forbidden."""
+    shape = (len(b), len(a))
+    names = list(result.settings.outputs)
+    outputs = result.model.fitted.outputs
+    for k, slack in enumerate(result.model.limits_at(units)):
+        if outputs is not None and slack.min() < 0.0 < slack.max():
+            line = {"colors": [_LIMITS[k % len(_LIMITS)]], "linestyles": "--", "linewidths": 1.4}
+            ax.contour(a, b, slack.reshape(shape), levels=[0.0], **line)
+            label = f"limit of {short(names[outputs.known[k]], _MAX_NAME)}".replace("$", r"\$")
+            ax.plot([], [], ls="--", lw=1.4, color=_LIMITS[k % len(_LIMITS)], label=label)
+    if not result.space.constraints:
+        return
+    with contextlib.suppress(InvalidInputError):  # a function that a file could not hold
+        forbidden = ~Region(result.space, result.space.constraints).allowed(units)
+        if not forbidden.all() and forbidden.any():  # an equality allows a line of the map
+            ax.contourf(a, b, forbidden.reshape(shape), levels=[0.5, 1.5], colors=["0.8"], alpha=0.85)
+            ax.fill([], [], color="0.8", label="forbidden by known constraints")
 
 
 def draw_success(ax: Any, result: Result, i: int, j: int, fills: Sequence[Sequence[Any]], n: int) -> Any:
@@ -175,6 +200,8 @@ def draw_success(ax: Any, result: Result, i: int, j: int, fills: Sequence[Sequen
     if p.min() < 0.5 < p.max():
         ax.contour(a, b, p, levels=[0.5], colors=["black"], linewidths=1.0)
         ax.plot([], [], color="black", lw=1.0, label="P(success) = 1/2")
+    if len(fills) == 1:
+        draw_borders(ax, result, a, b, units)
     ok = result.history.ok
     at = np.asarray([(e.x[i], e.x[j]) for e in result.history.evaluations], dtype=float)
     ax.plot(*at[ok].T, "o", ms=3.5, color="black", mec="white", mew=0.4, label=f"succeeded ({ok.sum()})")

@@ -28,7 +28,7 @@ from surefoot.optimize.history import Evaluation, History
 from surefoot.optimize.hopeless import check_max_failures, stop_if_hopeless
 from surefoot.optimize.keywords import NOT_GIVEN, check_keywords
 from surefoot.optimize.optimizer import Optimizer
-from surefoot.optimize.outputs import history_of
+from surefoot.optimize.outputs import check_named, history_of
 from surefoot.optimize.parallel import in_parallel
 from surefoot.optimize.progress import Progress
 from surefoot.optimize.result import Result
@@ -144,6 +144,7 @@ def minimize(
         if callback is not None:
             callback(optimizer.result("running", queue))
         if not evaluation.ok:
+            check_named(optimizer.history.evaluations)
             stop_if_hopeless(optimizer.result("too many failures", queue), max_failures)
         if enough and (why := enough.reason(optimizer.result("running", queue), time.monotonic() - began)):
             raise Enough(why)

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from surefoot.optimize.border import LEVEL, Border, per_cent
 from surefoot.optimize.drawing import short
 from surefoot.optimize.durations import duration_note
+from surefoot.optimize.feasible import best_place
 from surefoot.optimize.region import Region
 from surefoot.optimize.sensitivity import limit_notes
 
@@ -46,9 +45,9 @@ def constraint_notes(result: Result) -> list[str]:
     constraints = result.space.constraints
     if not constraints or not result.success:
         return []
-    best = result.history.evaluations[
-        int(np.argmin(np.where(result.history.counts, result.sign * result.func_vals, np.inf)))
-    ]
+    place = best_place(result.history, result.sign, result.settings.outputs)
+    assert place is not None  # something has succeeded
+    best = result.history.evaluations[place]
     found = []
     if best.violates:
         found.append(f"the best point violates {_listed(best.violates)}: no success meets all known constraints")

@@ -44,6 +44,10 @@ def as_float(value: Any) -> float:
     raise TypeError(f"the function returned {type(value).__name__} {of_shape}, not one real number")
 
 
+_AMONG = " among the outputs; got"
+_MISNAMED = 5  # evaluations
+
+
 def check_objective(name: Any) -> str | None:
     """The objective's name, or None where none was given; an error if it is no name."""
     if name is None or (is_a(name, str) and name):
@@ -67,8 +71,22 @@ def as_outputs(value: Any, objective: str | None = None, limited: Collection[str
     if objective is None or objective not in outputs:
         wanted = "one number, or a name for the objective" if objective is None else f"the objective {objective!r}"
         hint = f"{names[0]!r} as the objective" if objective is None and names else "returning it as a number"
-        raise InvalidInputError(f"expected {wanted} among the outputs; got {_listed(names)}; try {hint}")
+        raise InvalidInputError(f"expected {wanted}{_AMONG} {_listed(names)}; try {hint}")
     return objective, outputs
+
+
+def check_named(evaluations: Iterable[Evaluation]) -> None:
+    """Raise if nothing has succeeded and several have failed because the objective is none of their outputs.
+
+    One or two of them may be simulations that ended early; several are a wrong name.
+    """
+    reasons: list[str] = []
+    for e in evaluations:
+        if e.ok:
+            return
+        reasons += [e.reason] if _AMONG in e.reason else []
+    if len(reasons) >= _MISNAMED:
+        raise InvalidInputError(f"{reasons[0]} ({len(reasons)} evaluations have failed so)")
 
 
 def check_outputs(given: Any) -> dict[str, float]:

@@ -78,6 +78,17 @@ class FittedModel:
             return np.ones(len(units))
         return np.asarray(np.exp(to_host(outputs.within.log_p(units[None]))[0]))
 
+    def limits_at(self, units: np.ndarray) -> np.ndarray:
+        """How far the mean of each modelled output lies within its limits, (k, m), at points (m, D) of the unit cube.
+
+        In standard deviations of the output; below 0 outside. The outputs are those of `fitted.outputs.known`.
+        """
+        outputs = self.fitted.outputs
+        if outputs is None or outputs.within is None:
+            return np.zeros((0, len(units)))
+        slack = to_host(outputs.within.slack_and_gradient(units[None], 0.0)[0])[0]  # (m, 2 k)
+        return np.asarray(np.minimum(*np.split(slack, 2, axis=1)).T)
+
     @property
     def learns_failures(self) -> bool:
         """Whether evaluations have failed and where is learned."""

@@ -1,4 +1,4 @@
-"""The statistics that the studies share: tests of paired samples, corrections for their number, intervals."""
+"""The statistics that the studies share: tests of samples, corrections for their number, intervals."""
 
 from __future__ import annotations
 
@@ -27,6 +27,17 @@ def wilcoxon(a: np.ndarray, b: np.ndarray) -> float:
     if np.all(a == b):
         return 1.0
     return float(test(a, b, zero_method="zsplit").pvalue)
+
+
+def mann_whitney(a: np.ndarray, b: np.ndarray) -> float:
+    """Two-sided p-value of Mann and Whitney's test of independent samples; exact where no two values are equal."""
+    from scipy.stats import mannwhitneyu
+
+    both = np.concatenate([a, b])
+    if np.ptp(both) == 0.0:
+        return 1.0
+    ties = len(np.unique(both)) < len(both)
+    return float(mannwhitneyu(a, b, method="asymptotic" if ties else "exact").pvalue)
 
 
 def holm(p: np.ndarray) -> np.ndarray:

@@ -24,6 +24,8 @@ from surefoot.expect import expect, nearest
 from surefoot.integrations.optuna_history import REASON, trials_of
 from surefoot.integrations.optuna_outputs import constraint_attributes, output_attributes
 from surefoot.optimize.history import VALUE, Evaluation
+from surefoot.optimize.outputs import as_share
+from surefoot.runs.evaluator import PROGRESS
 from surefoot.runs.problem import Problem
 from surefoot.runs.reading import as_number
 
@@ -80,7 +82,9 @@ def add_rows(study: Study, problem: Problem, rows: Sequence[Row], origin: str) -
     names = list(rows[0])
     columns = {name: _column(name, names, d) for name, d in problem.parameters.items()}
     value = next((name for name in (problem.evaluator.name, VALUE) if name and name in names), "")
-    outputs = [name for name in {*problem.settings.outputs, *dict(problem.evaluator.results)} if name in names]
+    outputs = [
+        name for name in {*problem.settings.outputs, *dict(problem.evaluator.results), PROGRESS} if name in names
+    ]
     have = {_key(t.params, t.value if t.state == TrialState.COMPLETE else None) for t in trials_of(study)}
     waiting = [t.system_attrs.get("fixed_params") for t in trials_of(study) if t.state == TrialState.WAITING]
     have |= {_key(point, None) for point in waiting if point}
@@ -119,8 +123,9 @@ def _add(
     """One evaluation as a trial that has ended."""
     objective = problem.evaluator.name or VALUE
     told.pop(objective, None)
+    progress = as_share(told.pop(PROGRESS, None))
     outputs = told if y is None else {objective: y, **told}
-    evaluation = Evaluation((), math.nan if y is None else y, objective=objective, further=told)
+    evaluation = Evaluation((), math.nan if y is None else y, objective=objective, further=told, progress=progress)
     attributes = dict(output_attributes(evaluation))
     if y is None:
         attributes[REASON] = as_reason(reason)

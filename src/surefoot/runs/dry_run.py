@@ -28,6 +28,8 @@ def check(problem: Problem, place: str) -> Iterator[str]:
         yield f"constraint  {constraint}"
     if problem.constraints:
         yield f"allowed     about {_domain(problem).share:.2g} of the space"
+    for name, limit in problem.settings.outputs.items():
+        yield f"limit       {name} {limit}"
     x = first_point(problem)
     for spec in [problem.evaluator.python, *(source.python for _, source in problem.evaluator.results)]:
         if spec:

@@ -60,8 +60,13 @@ def _read(
         return _by_key(path, source)
     if source.regex:
         take = source.take if isinstance(source.take, int) or source.take in ("last", "first") else "all"
+        first = searched_from(path)
+        if first and take != "last":
+            raise ValueError(
+                f'{source.file or "stdout"} has more than {_MOST_BYTES >> 20} MiB: only take = "last" reads it'
+            )
         try:
-            rows = find(source.regex, path, searched_from(path), match_limit(left_s), take)
+            rows = find(source.regex, path, first, match_limit(left_s), take)
         except ValueError as error:
             raise ValueError(f"{error}{_ends_so(_lines(path))}") from None
         return _taken(rows, source.take if take == "all" else "last")

@@ -77,7 +77,8 @@ def names_in(text: str, samples: Samples, style: str = "{}") -> set[str]:
         raise
     except (ValueError, OverflowError) as error:
         raise InvalidInputError(
-            f"expected placeholders like {{x}} or {{x:.3e}}; got {shown(text)} ({error}); try {_way_out(style)}"
+            f"expected placeholders like {{x}}, {{x:.3e}} or {{x:E12.4}}; got {shown(text)} ({error}); "
+            f"try a wider or another format (Fortran's are Ew.d, Dw.d, Fw.d, Iw), or {_way_out(style)}"
         ) from None
     return {name for name, _ in found}
 
@@ -105,8 +106,8 @@ def _formatted(value: Any, spec: str) -> str:
     if fortran is None:
         return format(value, spec) if spec else _text(value)
     kind, width = fortran[1].upper(), int(fortran[2])
-    if isinstance(value, (str, bool)) or (kind == "I" and not float(value).is_integer()):
-        raise ValueError(f"{spec} cannot hold {value!r}")
+    if isinstance(value, (str, bool)) or (kind == "I" and not isinstance(value, int)):
+        raise ValueError(f"{spec} cannot hold {value!r}: it is for {'integers' if kind == 'I' else 'numbers'}")
     digits = "" if fortran[3] is None else f".{fortran[3]}"
     if kind == "I":
         written = f"{int(value):d}"

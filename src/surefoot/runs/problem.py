@@ -37,7 +37,7 @@ from optuna.distributions import (
 
 import surefoot
 from surefoot.errors import InvalidInputError, shown
-from surefoot.expect import expect, is_count, is_number, known_keys
+from surefoot.expect import expect, is_count, is_number, known_keys, nearest
 from surefoot.integrations.optuna_space import constrained_space
 from surefoot.optimize.parameters import Integer, Real
 from surefoot.optimize.settings import Settings, default_n_init
@@ -160,11 +160,17 @@ def problem_from(table: Mapping[str, Any], folder: Path, default_name: str = "pr
             expect(isinstance(value, dict), "a table [outputs] of limits by name", value, 'stress = "<= 250e6"')
             continue
         expect(isinstance(value, (str, int, float)), f"a text or a number for {key}", value, f"leaving {key} out")
+    evaluator = evaluator_from(table["objective"], folder, parameters)
+    results = list(dict(evaluator.results))
+    for name in table.get("outputs", {}) if results else ():
+        expect(
+            name in results, f"[outputs] to name results, {', '.join(results)}", name, nearest(name, results) or "one"
+        )
     return Problem(
         name=_name(table, default_name),
         folder=folder,
         parameters=parameters,
-        evaluator=evaluator_from(table["objective"], folder, parameters),
+        evaluator=evaluator,
         settings=Settings.of(**settings),
         n_evals=n_evals,
         direction=cast(Literal["minimize", "maximize"], direction),

@@ -95,6 +95,8 @@ def changes_of(study: Study, problem: Problem) -> list[str]:
         return [] if was == now["objective"] else [f"it was {was!r}, it is {now['objective']!r}"]
     was, is_now = (about.get("constraints") or {} for about in (before, now))
     changes = [] if was == is_now else [f"constraints were {_told(was)}, are {_told(is_now)}"]
+    was, is_now = ((about.get("settings") or {}).get("outputs") or {} for about in (before, now))
+    changes += [] if was == is_now else [f"limits on outputs were {_told(was)}, are {_told(is_now)}"]
     for key in [key for key in old if key in new and old[key] != new[key]]:  # other versions have other keys
         if key in ("environment", "files", "results"):
             names = sorted(k for k in {**old[key], **new[key]} if old[key].get(k) != new[key].get(k))

@@ -32,7 +32,7 @@ from surefoot.integrations.optuna_history import OUTPUT, REASON, TRANSIENT, is_v
 from surefoot.integrations.optuna_outputs import constraint_attributes, objective_of, output_attributes, outputs_of
 from surefoot.optimize.hopeless import stop_if_hopeless
 from surefoot.optimize.limits import check_returned
-from surefoot.optimize.outputs import under_one_name
+from surefoot.optimize.outputs import check_named, under_one_name
 from surefoot.optimize.result import Result
 from surefoot.runs import evaluation, rescue
 from surefoot.runs.claims import Claims
@@ -233,6 +233,7 @@ class Worker:
         self._progress()
         if n_failed:
             result = self.result()
+            check_named(result.history.evaluations)
             stop_if_set_up_fails(result, self._problem, self._n_before)
             stop_if_hopeless(result, self._problem.max_failures, _TOML_HINT)
         self._look_for_the_end()

@@ -8,7 +8,7 @@ from surefoot.engine.lockstep import run_in_lockstep
 from surefoot.errors import UnknownNameError
 from surefoot.optimize.settings import Settings
 from surefoot.optimize.space import Space
-from surefoot.paper.statistics import holm, log10_regret, wilcoxon
+from surefoot.paper.statistics import holm, log10_regret, mann_whitney, wilcoxon
 from surefoot.paper.studies.failures import paper_tables, report, study
 from surefoot.paper.studies.failures.constrained import PAPER, get_constrained, groups
 from surefoot.paper.studies.failures.figures import draw
@@ -128,3 +128,10 @@ def test_the_signed_rank_test_finds_a_clear_shift():
 
 def test_a_run_without_a_success_has_the_largest_regret():
     assert log10_regret(np.asarray([np.inf, 1.0]), 0.0).tolist() == [3.0, 0.0]
+
+
+def test_ten_runs_that_are_all_better_have_the_least_p_of_independent_samples():
+    a = np.arange(10.0)
+    assert mann_whitney(a, a + 100.5) == pytest.approx(2.0 / 184_756)  # 2 of 20 over 10 arrangements
+    assert mann_whitney(a, a) == 1.0
+    assert mann_whitney(np.ones(5), np.ones(5)) == 1.0

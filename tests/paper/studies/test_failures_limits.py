@@ -111,6 +111,17 @@ def test_the_tests_say_where_the_default_is_better_and_where_worse():
     assert "| tpe | 0 / 1 of 1 | 0 / 0 of 1 | 20 |" in text
 
 
+def test_runs_that_are_no_pairs_are_compared_with_all_their_seeds():
+    f_star = get_constrained("spring").f_star
+    runs = [_fake("default", 2 * f_star, 30), _fake("ep", 3 * f_star, 60, seeds=6), _fake("tpe", f_star, 30, seeds=4)]
+    found = verdicts.verdicts(runs, paired=False)
+    assert {(v.strategy, v.what): v.sign for v in found if v.strategy == "ep"} == {
+        ("ep", "regret"): 1,
+        ("ep", "failed"): 1,
+    }
+    assert all(np.isnan(v.p) for v in found if v.strategy == "tpe")
+
+
 def test_where_little_succeeds_failures_are_compared_with_the_default_before():
     f_star = get_constrained("spring").f_star
     runs = [_fake("default", 2 * f_star, 30), _fake("label-regression", 3 * f_star, 60)]

@@ -40,10 +40,20 @@ class Runs:
 
     def regret(self, n: int, seeds: Sequence[int]) -> np.ndarray:
         """After n evaluations (seeds,)."""
-        problem = get_constrained(self.problem)
-        best = np.asarray([np.min(y, where=~np.isnan(y), initial=np.inf) for y in self._first(n, seeds)])
-        found = log10_regret(best / problem.unit, problem.f_star / problem.unit)
+        f_star, unit = self.target
+        best = self.best(n, seeds)
+        found = log10_regret(best / unit, f_star / unit)
         return np.where(np.isfinite(best), found, NEVER)
+
+    @property
+    def target(self) -> tuple[float, float]:
+        """f_star and the unit that regret is counted in."""
+        problem = get_constrained(self.problem)
+        return problem.f_star, problem.unit
+
+    def best(self, n: int, seeds: Sequence[int]) -> np.ndarray:
+        """The least of the first n values (seeds,); inf: none succeeded."""
+        return np.asarray([np.min(y, where=~np.isnan(y), initial=np.inf) for y in self._first(n, seeds)])
 
     def failed(self, n: int, seeds: Sequence[int]) -> np.ndarray:
         """Of the first n evaluations, those after the design that failed (seeds,)."""

@@ -1,4 +1,4 @@
-"""The default against every other strategy: signed rank tests over seeds, corrected for their number."""
+"""The default against every other strategy: rank tests over seeds, corrected for their number."""
 
 from __future__ import annotations
 
@@ -9,18 +9,19 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from surefoot.paper.markdown import markdown
-from surefoot.paper.statistics import LEVEL, holm, wilcoxon
+from surefoot.paper.statistics import LEVEL, holm, mann_whitney, wilcoxon
 from surefoot.paper.studies.failures.runs import Runs
 from surefoot.paper.studies.failures.strategies import OTHERS, OURS
 
 BUDGETS = (100, 200)  # evaluations after which runs are compared, where they are that long
 DEFAULT = "default"
 FEW_PAIRS = 6  # fewer pairs cannot be significant at 5 %
+FEW_RUNS = 5  # fewer runs that are no pairs are not tested
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """The default against another strategy on one problem, over the seeds that both have."""
+    """The default against another strategy on one problem."""
 
     problem: str
     policy: str
@@ -28,7 +29,7 @@ class Verdict:
     n: int
     what: str  # "regret" or "failed"
     gain: float  # median of the other's minus the default's: above 0 the default is better
-    p: float  # Wilcoxon signed rank, corrected after Holm over the whole study
+    p: float  # corrected after Holm over the whole study
 
     @property
     def sign(self) -> int:
@@ -42,8 +43,8 @@ def budgets_of(runs: Sequence[Runs]) -> list[int]:
     return [n for n in BUDGETS if n <= longest] or [longest]
 
 
-def verdicts(runs: Sequence[Runs]) -> list[Verdict]:
-    """Every test of the study."""
+def verdicts(runs: Sequence[Runs], *, paired: bool = True) -> list[Verdict]:
+    """Every test: Wilcoxon's over the seeds that both have; of runs that are no pairs Mann and Whitney's over all."""
     by_key = {(r.problem, r.policy, r.strategy): r for r in runs}
     found: list[Verdict] = []
     for other in runs:
@@ -51,20 +52,33 @@ def verdicts(runs: Sequence[Runs]) -> list[Verdict]:
         if mine is None or other.strategy == DEFAULT:
             continue
         for n in budgets_of(runs):
-            seeds = sorted(set(mine.seeds(n)) & set(other.seeds(n)))
-            for what in ("regret", "failed") if seeds else ():
-                a, b = (getattr(r, what)(n, seeds) for r in (mine, other))
-                p = wilcoxon(a, b) if len(seeds) >= FEW_PAIRS else math.nan
-                gain = float(np.median(b - a)) or float(np.mean(b - a))
+            common = sorted(set(mine.seeds(n)) & set(other.seeds(n)))
+            if not common:
+                continue
+            for what in ("regret", "failed"):
+                a, b = (getattr(r, what)(n, common if paired else r.seeds(n)) for r in (mine, other))
+                gain, p = _in_pairs(a, b) if paired else _apart(a, b)
                 found.append(Verdict(other.problem, other.policy, other.strategy, n, what, gain, p))
     corrected = holm(np.asarray([v.p for v in found]))
     return [replace(v, p=float(p)) for v, p in zip(found, corrected, strict=True)]
 
 
+def _in_pairs(a: np.ndarray, b: np.ndarray) -> tuple[float, float]:
+    gain = float(np.median(b - a)) or float(np.mean(b - a))
+    return gain, wilcoxon(a, b) if len(a) >= FEW_PAIRS else math.nan
+
+
+def _apart(a: np.ndarray, b: np.ndarray) -> tuple[float, float]:
+    gain = float(np.median(b) - np.median(a)) or float(np.mean(b) - np.mean(a))
+    return gain, mann_whitney(a, b) if min(len(a), len(b)) >= FEW_RUNS else math.nan
+
+
 def ordered(runs: Sequence[Runs]) -> list[str]:
     """The strategies that there are, in the order in which they are shown."""
-    here = {r.strategy for r in runs}
-    return [name for name in (*OURS, *OTHERS) if name in here]
+    here = list(dict.fromkeys(r.strategy for r in runs))
+    order = [name for name in OURS if name in here]
+    order += [name for name in here if name not in OURS and name not in OTHERS]  # variants of somebody else
+    return order + [name for name in OTHERS if name in here]
 
 
 def verdict_table(runs: Sequence[Runs], found: Sequence[Verdict]) -> str:
