@@ -84,6 +84,7 @@ def test_a_run_that_is_there_is_not_made_again(done, tmp_path, monkeypatch):
     assert command.main(options(tmp_path)) == 0
 
 
+@pytest.mark.slow
 def test_a_killed_benchmark_goes_on_where_it_was(tmp_path):
     words = [sys.executable, "-m", "benchmarks.simulators", *options(tmp_path, "--n", "20")]
     environment = {**os.environ, "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}"}

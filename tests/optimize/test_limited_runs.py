@@ -49,6 +49,7 @@ def test_best_so_far_counts_feasible_evaluations_only(found):
     assert min(row["value"] for row in rows) < rows[-1]["best"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", [1e-9, 1e9])
 def test_the_unit_of_an_output_does_not_matter(found, unit):
     def scaled(x):
@@ -59,6 +60,7 @@ def test_the_unit_of_an_output_does_not_matter(found, unit):
     assert other.fun == pytest.approx(BEST, rel=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "value"),
     [(">= -0.25", lambda y: -y), ("between -5 and 0.25", lambda y: y), ("between -0.25 and 7", lambda y: -y)],
@@ -70,6 +72,7 @@ def test_every_form_of_the_limit_leads_to_the_same_optimum(text, value):
     assert run(other, {"disc": text}).fun == pytest.approx(BEST, rel=1e-5)
 
 
+@pytest.mark.slow
 def test_an_equality_is_met_within_its_tolerance():
     result = run(outputs={"disc": "= 0.25 within 1e-4"})
     assert abs(result.outputs["disc"] - 0.25) <= 1e-4
@@ -82,6 +85,7 @@ def test_a_margin_is_kept_by_the_best_point():
     assert np.median(late) < 0.21
 
 
+@pytest.mark.slow
 def test_a_maximum_is_found_too():
     def rising(x):
         return {"sum": -slope(x)["sum"], "disc": slope(x)["disc"]}
@@ -90,6 +94,7 @@ def test_a_maximum_is_found_too():
     assert result.fun == pytest.approx(-BEST, rel=1e-6)
 
 
+@pytest.mark.slow
 def test_limits_and_failures_go_together():
     def fails(x):
         if x[0] > 0.7:
@@ -101,6 +106,7 @@ def test_limits_and_failures_go_together():
     assert result.fun == pytest.approx(BEST, rel=1e-5)
 
 
+@pytest.mark.slow
 def test_an_output_may_be_missing_in_half_of_the_evaluations():
     calls = []
 
@@ -160,6 +166,7 @@ def test_parameters_may_be_of_all_kinds():
     assert result.fun == pytest.approx(3.125, rel=1e-4)  # n = 2, v, a = 0.125
 
 
+@pytest.mark.slow
 def test_noisy_outputs_leave_a_point_that_is_probably_feasible():
     rng = np.random.default_rng(0)
 
