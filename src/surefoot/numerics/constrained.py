@@ -13,6 +13,7 @@ Shapes    x (d,), starts (q, d); c (p,) with Jacobian (p, d); A (k, d).
 from __future__ import annotations
 
 import contextlib
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -136,7 +137,8 @@ def _slsqp(look: _Look, x0: np.ndarray, step: float, max_iter: int, accuracy: fl
 
     constraints: Any = {"type": "ineq", "fun": lambda z: finite(z)[2], "jac": lambda z: finite(z)[3]}
     options: Any = {"maxiter": max_iter, "ftol": accuracy}
-    with np.errstate(all="ignore"):
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # SciPy < 1.16: it clips a step that rounding put out of bounds
         minimize(
             lambda z: finite(z)[0],
             np.zeros_like(x0),
