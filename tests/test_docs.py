@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 EXAMPLES = [
     (f"{path.relative_to(ROOT)} {i}", code)
-    for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    for path in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
     for i, code in enumerate(re.findall(r"```python\n(.*?)```", path.read_text(), re.DOTALL))
 ]
 
@@ -27,7 +27,7 @@ def test_the_readme_has_examples():
 
 
 @pytest.mark.parametrize(
-    "path", [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), ROOT / "results/README.md"]
+    "path", [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), ROOT / "results/README.md"]
 )
 def test_links_to_files_lead_somewhere(path):
     for target in re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", path.read_text()):
@@ -36,7 +36,7 @@ def test_links_to_files_lead_somewhere(path):
 
 
 def test_files_that_the_design_names_are_there():
-    named = set(re.findall(r"`([a-z_]+/[a-z_/]+\.py)`", (ROOT / "docs" / "design.md").read_text()))
+    named = set(re.findall(r"`([a-z_]+/[a-z_/]+\.py)`", (ROOT / "docs/contributing/design.md").read_text()))
     assert len(named) > 40
     places = [ROOT / "src" / "surefoot", ROOT]
     assert [name for name in sorted(named) if not any((place / name).exists() for place in places)] == []

@@ -1,4 +1,4 @@
-"""New kernels, failure models and surrogates get names; what cannot have one is told so (docs/extending.md)."""
+"""New kernels, failure models and surrogates get names; what cannot have one is told so (docs/howto/extending.md)."""
 
 from dataclasses import replace
 

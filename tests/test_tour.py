@@ -1,4 +1,4 @@
-"""The five-minute tour of docs/running.md works as pasted."""
+"""The five-minute tour of docs/howto/running.md works as pasted."""
 
 import os
 import re
@@ -37,7 +37,7 @@ def run_tour(commands: str, folder: Path, n_evals: int) -> str:
 
 
 def test_the_tour_works_as_pasted(tmp_path):
-    (tour,) = re.findall(r"```sh\n(.*?)```", (ROOT / "docs/running.md").read_text(), re.DOTALL)
+    (tour,) = re.findall(r"```sh\n(.*?)```", (ROOT / "docs/howto/running.md").read_text(), re.DOTALL)
     shown = run_tour(tour, tmp_path, 40)
     assert "40 of 40 evaluations" in shown
     assert "segmentation fault" in shown

@@ -1,1 +1,1 @@
-"""Regret against other libraries: `python -m benchmarks.regret`; what is compared and how is in docs/regret.md."""
+"""Regret against other libraries: `python -m benchmarks.regret`; docs/evidence/regret.md says what is compared."""

@@ -163,7 +163,7 @@ def _heading(runs: Sequence[Run], commands: Sequence[str]) -> list[str]:
     return [
         "# Regret beside other libraries", "", *(f"    {command}" for command in commands), "", made, "",
         "Every run starts from the Latin hypercube of 10 d points of its problem and seed, the same for all libraries.",
-        "Less is better; the least is bold. How each library is called: docs/regret.md.", "",
+        "Less is better; the least is bold. How each library is called: docs/evidence/regret.md.", "",
     ]  # fmt: skip
 
 

@@ -1,4 +1,6 @@
-"""`python -m benchmarks.simulators`: real simulators that crash, surefoot beside other optimizers; see docs/crashes.md.
+"""`python -m benchmarks.simulators`: real simulators that crash, surefoot beside other optimizers.
+
+The result: docs/howto/crashes.md.
 
     python -m benchmarks.simulators --out results/simulators  # needs the extras simulators, peers; ngspice
     python -m benchmarks.simulators --emulated --seeds 2 --n 30 --out /tmp/emulated  # without the simulators, a minute

@@ -33,7 +33,7 @@ def add_new(
     wrong = [f"{name}={shown(field)}" for name, field in fields.items() if not callable(field)]
     if wrong:
         raise InvalidInputError(
-            f"expected {', '.join(calls)} of a {what} as functions; got {', '.join(wrong)}; try docs/extending.md"
+            f"expected {', '.join(calls)} of a {what} as functions; got {', '.join(wrong)}; try docs/howto/extending.md"
         )
     if new.name in (*registry, *reserved, "auto", "none"):
         raise InvalidInputError(f"expected a new {what}; got {new.name!r}, which is taken; try another name")

@@ -20,7 +20,7 @@ from surefoot.optimize.history import History
 from tests.calibration._simulators import OSCILLATOR, OSCILLATOR_TRUTH, POPULATION_TRUTH, measured, oscillator
 
 POSITION = measured(oscillator, OSCILLATOR_TRUTH, {"position": 0.05})
-DOCUMENTED = (Path(__file__).parents[2] / "docs/inference.md").read_text()
+DOCUMENTED = (Path(__file__).parents[2] / "docs/understanding/inference.md").read_text()
 LINE = Signal("line", [1.0, 2.0, 3.0], noise_sd=0.1)
 
 

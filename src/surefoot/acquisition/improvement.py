@@ -29,7 +29,7 @@ def log_ei(mu: Array, sd: Array, f_best: Array) -> Partials:
 def log_scaled_ei(mu: Array, sd: Array, f_best: Array) -> Partials:
     """log of the expected improvement over its standard deviation [NH18, Eq. 6].
 
-    A function of u alone, and increasing: it ranks points exactly as PI does (docs/scaled-ei.md).
+    A function of u alone, and increasing: it ranks points exactly as PI does (docs/understanding/scaled-ei.md).
     """
     u = (f_best - mu) / sd
     value, slope = normal.log_scaled_ei(u)

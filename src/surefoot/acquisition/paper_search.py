@@ -4,7 +4,7 @@
 point is proposed. Values are the raw ones, not logarithms: a relative tolerance means something else there, and where a
 policy underflows to 0 (PI below u = -38) or saturates (PI = 1 above 8.3) the search is blind, as it was.
 
-The text leaves room for three readings (docs/agreement.md says which the paper's labels favour):
+The text leaves room for three readings (docs/evidence/agreement.md says which the paper's labels favour):
 RELATIVE  what it says, with fminsearch's limits on all else, and points projected on the box.
 ABSOLUTE  1e-3 in the user's units of y. ScaledEI, a pure number near 1, then wins over EI where it does in the paper:
           EI is soon far below 1e-3 and not searched at all.

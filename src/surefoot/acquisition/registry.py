@@ -89,7 +89,8 @@ def _add(policy: Policy) -> None:
 _add(Policy("RND", None, is_log=False))
 _add(Policy("MN", lambda step: Score(mn), False, "always", is_level=True, is_in_units_of_y=True))
 _add(Policy("LCB", _prepare_lcb, False, "always", is_level=True, is_in_units_of_y=True))
-# log PI is 0 to rounding from u = 8.3 on; ScaledEI ranks all points as PI does and goes on rising (docs/scaled-ei.md).
+# log PI is 0 to rounding from u = 8.3 on; ScaledEI ranks all points as PI does and goes on rising
+# (docs/understanding/scaled-ei.md).
 _add(Policy("PI", _improvement(log_pi), True, "above f_best", exact_as=_improvement(log_scaled_ei)))
 _add(Policy("EI", _improvement(log_ei), is_log=True, rises_with_sd="always", is_in_units_of_y=True))
 _add(Policy("ScaledEI", _improvement(log_scaled_ei), is_log=True, rises_with_sd="above f_best"))
@@ -101,7 +102,7 @@ _add(Policy("PES", prepare_pes, is_log=True))
 PAPER_POLICIES = ("RND", "MN", "LCB", "PI", "EI", "MES", "ScaledEI")
 
 # Policies that take turns: the k-th model-based step uses entry k modulo the length. Two exact EI steps find the
-# basin, one exact ScaledEI step refines in it; either alone loses badly somewhere (docs/scaled-ei.md).
+# basin, one exact ScaledEI step refines in it; either alone loses badly somewhere (docs/understanding/scaled-ei.md).
 ALTERNATIONS: dict[str, tuple[str, ...]] = {"alternate": ("EI", "EI", "ScaledEI")}
 DEFAULT_POLICY = "alternate"
 

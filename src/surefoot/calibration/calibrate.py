@@ -185,7 +185,7 @@ def _success(task: _Task, found: Result, pool: Pool) -> Success | None:
     """P(success), learned from the optimization and the emulator's simulations; None if nothing has failed.
 
     Always by expectation propagation: label regression of points that crowd at the optimum can say "fails" where all
-    simulations run (docs/inference.md), and here that would cut the posterior.
+    simulations run (docs/understanding/inference.md), and here that would cut the posterior.
     """
     history, d = found.history, task.box.d
     units = [history.units(found.space)[history.seen], *(np.reshape(p, (-1, d)) for p in (pool.units, pool.failed))]

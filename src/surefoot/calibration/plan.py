@@ -16,7 +16,8 @@ _NOT_OF_THE_SEARCH = ("loss", "n_evals", "posterior", "level")
 class Plan:
     """The search, as `minimize` takes it, its loss (loss.py), and what is wanted beside the best fit.
 
-    The defaults are those that the root of a sum of squares wants (docs/inference.md): a smooth kernel, no warping.
+    The defaults are those that the root of a sum of squares wants: a smooth kernel, no warping
+    (docs/understanding/inference.md).
     """
 
     loss: str = "likelihood"

@@ -51,7 +51,7 @@ def _root(
 
     Example: surefoot run problem.toml
 
-    What stands in a problem file: docs/running.md. Every command has a --help with an example.
+    What stands in a problem file: docs/howto/running.md. Every command has a --help with an example.
     """
 
 

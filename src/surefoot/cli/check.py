@@ -9,7 +9,9 @@ from rich.console import Console
 
 
 def check(
-    problem: Path = typer.Argument(metavar="PROBLEM.TOML", help="Parameters, objective, budget; see docs/running.md."),
+    problem: Path = typer.Argument(
+        metavar="PROBLEM.TOML", help="Parameters, objective, budget; see docs/howto/running.md."
+    ),
     run: bool = typer.Option(False, "--run", help="Evaluate one point, and show files, commands, outputs and results."),
     at: list[str] = typer.Option(
         [],

@@ -87,7 +87,8 @@ def infer(
     data: Annotated[
         Path,
         typer.Argument(
-            metavar="PATIENT.CSV", help="Columns t_s, p_VESSEL_mmHg, q_VESSEL_mls, sd_…; see docs/inference.md."
+            metavar="PATIENT.CSV",
+            help="Columns t_s, p_VESSEL_mmHg, q_VESSEL_mls, sd_…; see docs/understanding/inference.md.",
         ),
     ],
     n_evals: N_EVALS = 100,

@@ -35,7 +35,8 @@ Variant = Annotated[
 SettingsFile = Annotated[
     Path | None,
     typer.Option(
-        metavar="FILE", help="TOML file for all else: vessels, inflow, fluid, trees, grid; see docs/pulmonary.md."
+        metavar="FILE",
+        help="TOML file for all else: vessels, inflow, fluid, trees, grid; see docs/understanding/pulmonary.md.",
     ),
 ]
 SignalNames = Annotated[

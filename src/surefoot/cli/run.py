@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 
 def run(
-    problem: Path = typer.Argument(metavar="PROBLEM.TOML", help="Parameters, objective, budget; see docs/running.md."),
+    problem: Path = typer.Argument(
+        metavar="PROBLEM.TOML", help="Parameters, objective, budget; see docs/howto/running.md."
+    ),
     storage: str = typer.Option("", help="postgresql://… or a SQLite file; default: NAME.db beside the problem file."),
     workers: int | None = typer.Option(
         None, min=1, metavar="N", help="Evaluations at a time; default: 1, or all workers of the Dask cluster."

@@ -1,7 +1,7 @@
 """What the engine asks of a fitted model: the seam behind which the exact Gaussian process is the first.
 
 A surrogate holds R models at once, one for each run of a batch. The searches and the policies know nothing else of it.
-`docs/extending.md` adds one in a file of its own.
+`docs/howto/extending.md` adds one in a file of its own.
 Shapes    x (R, m, d) in the unit cube; mu, sd (R, m); gradients (R, m, d).
 """
 

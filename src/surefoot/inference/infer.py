@@ -34,7 +34,7 @@ FAILURE = "SimulationFailure: "  # how an evaluation's reason begins when the si
 
 @dataclass(frozen=True)
 class Plan(general.Plan):
-    """What is asked; the paper's but for search and failures (docs/inference.md)."""
+    """What is asked; the paper's but for search and failures (docs/understanding/inference.md)."""
 
     n_init: int | None = 30  # 10 per parameter
 

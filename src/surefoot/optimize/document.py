@@ -1,4 +1,6 @@
-"""One JSON file that holds all of an optimization; whoever reads it needs nothing else to go on. See docs/document.md.
+"""One JSON file that holds all of an optimization; whoever reads it needs nothing else to go on.
+
+Its fields: docs/reference/document.md.
 
 What is no number (NaN) is null there. A history alone is the same document without space and settings.
 """
@@ -92,7 +94,7 @@ class Document:
         except _UnknownSettingError as error:
             raise FileError(
                 f"expected settings that this program knows; got {shown(str(path))}, where {error}; "
-                "try registering it first (docs/extending.md), or history=… to take over the evaluations alone"
+                "try registering it first (docs/howto/extending.md), or history=… to take over the evaluations alone"
             ) from None
         except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
             raise FileError(

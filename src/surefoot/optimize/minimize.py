@@ -81,7 +81,7 @@ def minimize(
     constraints  known ones on the parameters, a list (or a dict by name) of texts, "d_inner + 0.001 <= d_outer" or
               "a + b + c == 1", and functions of the point as a dict (names x0, x1, … without names in bounds) that
               return True or a number >= 0 where it is allowed. No point that violates one is evaluated, but for
-              those that you give. See docs/constraints.md
+              those that you give. See docs/howto/constraints.md
     n_evals   evaluations in total, failed ones and those of `history` and `x0` included
     n_init    evaluations of the initial Latin hypercube: 2 per parameter and 2 more
     policy    what to maximize: "alternate", the default (two EI steps, one ScaledEI step), or RND, MN, LCB, PI, EI,
@@ -96,7 +96,7 @@ def minimize(
     objective the name of the output to minimize, where fun returns several; default: the only one without a limit
     outputs   limits on outputs that fun returns by name: {"stress": "<= 250e6", "sag": "between -1e-3 and 1e-3",
               "gain": ">= 3", "flow": "= 5 within 0.01"}. The result is the best point that meets all of them;
-              "<= 250e6 margin 5e6" aims 5e6 inside (docs/constraints.md)
+              "<= 250e6 margin 5e6" aims 5e6 inside (docs/howto/constraints.md)
     seed      of all random numbers; default 0
     maximize  look for the largest value instead; results, histories and callbacks have your sign
     callback  called with the result so far after each evaluation; StopIteration stops the run

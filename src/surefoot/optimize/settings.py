@@ -32,7 +32,7 @@ _MOST_INITIAL = 100_000  # points of a design: each suggestion draws all of them
 
 
 def default_n_init(d: int) -> int:
-    """2 d + 2 points: as good after 100 evaluations as the paper's 10 d, and better before (docs/designs.md).
+    """2 d + 2 points: as good after 100 evaluations as the paper's 10 d, and better before (docs/evidence/designs.md).
 
     It does not depend on the budget, so that 50 evaluations are 25 and 25 more.
     """

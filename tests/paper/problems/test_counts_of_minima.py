@@ -1,4 +1,4 @@
-"""Table 1's numbers of local minima, counted; docs/problems.md tells the story.
+"""Table 1's numbers of local minima, counted; docs/reference/problems.md tells the story.
 
 In one, two and three dimensions: all points of a fine grid that are no higher than their neighbours, boundary
 included, each polished by a local search; distinct results with a positive definite Hessian are counted.

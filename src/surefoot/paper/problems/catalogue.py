@@ -1,6 +1,6 @@
 """The records of the 12 problems in the order of [NH18, Table 1].
 
-Counts of minima are those of [NH18, Table 1]; docs/problems.md says which of them a computation confirms.
+Counts of minima are those of [NH18, Table 1]; docs/reference/problems.md says which of them a computation confirms.
 Domains are those of [JPS93] and [HN99] (see functions.py); for CSF, the interval with Table 1's eight minima.
 Minimizers (ascending) and f_star are printed by tools/polish_optima.py: 50-digit optima rounded to doubles.
 """

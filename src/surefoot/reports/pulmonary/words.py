@@ -153,8 +153,9 @@ def interval_of(inference: Inference, indicator: Indicator) -> Interval | None:
 def central(inference: Inference, indicator: Indicator) -> float:
     """The estimate: the posterior's median, which lies in every interval; the best fit if there is no posterior.
 
-    The best-fitting simulation is one point. Plausible values of ξ can end at a step of the model (docs/inference.md);
-    there it stands at their very edge, in the few per cent that the interval leaves out on that side.
+    The best-fitting simulation is one point. Plausible values of ξ can end at a step of the model
+    (docs/understanding/inference.md); there it stands at their very edge, in the few per cent that the interval leaves
+    out on that side.
     """
     interval = interval_of(inference, indicator)
     return inference.estimate[indicator.index] if interval is None else interval.median
