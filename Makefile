@@ -6,11 +6,12 @@ READY  := $(VENV)/.ready-dev
 # the demo needs half of what the tests need; where their packages are, it needs nothing more
 DEMO   := $(if $(wildcard $(READY)),$(READY),$(VENV)/.ready-demo)
 
-.PHONY: demo test lint bench slow bits versions clean help
+.PHONY: demo test docs lint bench slow bits versions clean help
 
 help:
 	@echo "make demo   a synthetic patient: from noisy pressure and flow to stiffness and rarefaction, with a report (1 to 2 min)"
 	@echo "make test   lint, types, layers and all tests but the slow ones"
+	@echo "make docs   the documentation site, in build/site"
 	@echo "make slow   the tests that take minutes"
 	@echo "make bits   what is promised bit by bit, with the arithmetic of other processors too"
 	@echo "make versions  tests with the oldest and the newest packages and Python"
@@ -26,6 +27,7 @@ $(VENV)/.ready-%: pyproject.toml
 	@touch $@
 
 SIZE_demo := 30 packages, 0.6 GB; a minute or two
+SIZE_docs := 60 packages, 0.6 GB; a minute or two
 SIZE_dev  := 100 packages, 1.2 GB; some minutes
 
 demo: $(DEMO)
@@ -42,6 +44,11 @@ PYTEST := $(BIN)/python -m pytest -n auto --dist worksteal
 test: lint
 	$(PYTEST)
 	@echo "surefoot is fine here: format, types, layers and all tests but the slow ones"
+
+# -W: a warning is an error, a link that leads nowhere among them
+docs: $(VENV)/.ready-docs
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs build/site
+	@echo "the site is in build/site: open build/site/index.html"
 
 slow: $(READY)
 	$(PYTEST) -m 'slow and not torch'

@@ -49,14 +49,14 @@ class Settings:
     asked for by name is taken at its word.
     """
 
-    seed: int = 0
-    n_init: int = 10
-    policy: str = DEFAULT_POLICY
+    seed: int = 0  # of all random numbers
+    n_init: int = 10  # points of the initial design
+    policy: str = DEFAULT_POLICY  # what a suggestion maximizes
     kernel: str = AUTO  # of the objective: "matern52", "se", or "auto", the likelier of them
-    search: str = "gradient"
+    search: str = "gradient"  # how the policy is maximized: exactly, or in one of three ways of the paper
     noise: float | str = NOISE_ESTIMATED  # standard deviation of y's noise, 0 for none, or "estimate"
-    design: str = "lhs"
-    kappa: float = KAPPA
+    design: str = "lhs"  # how the initial design is drawn: a Latin hypercube
+    kappa: float = KAPPA  # of the policy LCB: how many standard deviations below the mean
     min_distance: float = 1e-8  # no proposal is closer to an evaluated point, in the unit cube
     failures: str = (
         AUTO  # what is learned from failed evaluations: "experts"; as the paper searches, "label-regression"
@@ -70,7 +70,7 @@ class Settings:
     min_noise: float = 0.0  # the least noise that is estimated, as a share of y's standard deviation
     outputs: Mapping[str, str] = field(
         default_factory=dict, hash=False
-    )  # limits on outputs, by name: optimize/limits.py
+    )  # limits on outputs, by name: {"stress": "<= 250e6"}
 
     @classmethod
     def of(cls, **values: Any) -> Settings:

@@ -32,17 +32,13 @@ from optuna.distributions import BaseDistribution
 
 from surefoot.errors import InvalidInputError, shown
 from surefoot.expect import expect, is_count, is_number, known_keys
+from surefoot.runs import keys
 from surefoot.runs.decks import Deck, deck_from
 from surefoot.runs.placeholders import Samples, names_in, samples_of
 from surefoot.runs.results import Source, check_regex, results_from
 
 _MOST_DEPTH = 6  # of tables and lists
 _MOST_TEXT = 100_000  # characters: Linux takes no longer argument of a command
-_OF_COMMANDS = ("value", "files", "placeholders", "copy", "link", "before", "after", "results")
-_KEYS = (
-    *("command", "python", "name", "timeout_s", "memory_limit_mb", "n_retries", "retry_on", "environment"),
-    *_OF_COMMANDS,
-)
 PROGRESS = "progress"  # among outputs by name: the share of the work that was done
 STDOUT, STDERR = "stdout.txt", "stderr.txt"  # in the working directory of an evaluation
 PARAMETERS_FILE = "parameters.json"  # written into every working directory, for simulators that read files
@@ -127,10 +123,10 @@ class Evaluator:
 
 def evaluator_from(table: Mapping[str, Any], folder: Path, parameters: Mapping[str, BaseDistribution]) -> Evaluator:
     """The checked [objective] table."""
-    known_keys("[objective]", table, _KEYS)
+    known_keys("[objective]", table, keys.OBJECTIVE)
     one = ("command" in table) != ("python" in table)
     expect(one, "command or python in [objective]", sorted(table), 'command = ["./sim", "{x}"]')
-    for key in _OF_COMMANDS if "python" in table else ():
+    for key in keys.OF_COMMANDS if "python" in table else ():
         expect(key not in table, f"no {key} with python", table.get(key), "doing it in the function")
     for key in ("timeout_s", "memory_limit_mb"):
         _check_positive(key, table.get(key))
@@ -228,7 +224,7 @@ def _steps(key: str, steps: Any, folder: Path, samples: Samples) -> tuple[tuple[
     for step in steps:
         step = {"command": step} if isinstance(step, list) else step
         expect(isinstance(step, dict), f"{key} as a list of commands", step, example)
-        known_keys(key, step, ("command", "timeout_s", "name"))
+        known_keys(key, step, keys.STEP)
         _check_positive("timeout_s", step.get("timeout_s"))
         command, names = _command(step.get("command"), folder, samples)
         used |= names
@@ -274,7 +270,7 @@ def _value(table: Any) -> ValueSource:
     if table is None:
         return ValueSource()
     expect(isinstance(table, dict), "value as a table", table, "value = {regex = 'loss = (\\S+)'}")
-    known_keys("value", table, ("regex", "json", "key"))
+    known_keys("value", table, keys.VALUE)
     texts = all(isinstance(text, str) and text for text in table.values())
     one = ("regex" in table) != ("json" in table) and ("json" in table or "key" not in table)
     expect(texts and one, "value = {regex}, {json, key} or {json}", table, 'value = {json = "out.json", key = "loss"}')

@@ -43,20 +43,10 @@ from surefoot.optimize.parameters import Integer, Real
 from surefoot.optimize.settings import Settings, default_n_init
 from surefoot.optimize.space import Space
 from surefoot.optimize.stopping import Stop, stop_of
+from surefoot.runs import keys
 from surefoot.runs.address import redacted
 from surefoot.runs.evaluator import Evaluator, check_contents, evaluator_from
 
-_KEYS = (
-    "name",
-    "n_evals",
-    "direction",
-    "max_failures",
-    "heartbeat_s",
-    "stop",
-    "parameters",
-    "constraints",
-    "objective",
-)
 _MOST_BYTES = 2**24  # of a problem file
 _MOST_NAME = 200  # bytes: endings are added, and file names have at most 255
 _MOST_STEPS = 1e9  # of a grid
@@ -144,7 +134,7 @@ def _name(table: Mapping[str, Any], default: str) -> str:
 def problem_from(table: Mapping[str, Any], folder: Path, default_name: str = "problem") -> Problem:
     """A problem from the tables of a TOML file; `folder` is where its relative paths start."""
     check_contents(table)
-    known_keys("the problem", table, (*_KEYS, *_SETTINGS))
+    known_keys("the problem", table, (*keys.PROBLEM, *_SETTINGS))
     n_evals = table.get("n_evals", 100)
     expect(is_count(n_evals, 1), "n_evals of at least 1", n_evals, "n_evals = 100")
     direction = table.get("direction", "minimize")
@@ -210,7 +200,7 @@ def _parameter(name: str, fields: Any) -> BaseDistribution:
     expect(isinstance(fields, dict), f"a table for {where}", fields, f"{name} = {{low = 0.0, high = 1.0}}")
     if "choices" in fields:
         return _choices(where, fields)
-    known_keys(where, fields, ("low", "high", "log", "step", "kind"))
+    known_keys(where, fields, keys.RANGE)
     kind = fields.get("kind", "real")
     expect(kind in ("real", "integer"), f"kind real or integer for {where}", kind, 'kind = "integer"')
     for key in ("low", "high"):
@@ -235,7 +225,7 @@ def _parameter(name: str, fields: Any) -> BaseDistribution:
 
 
 def _choices(where: str, fields: Mapping[str, Any]) -> CategoricalDistribution:
-    known_keys(where, fields, ("choices", "kind"))
+    known_keys(where, fields, keys.CHOICE)
     kind = fields.get("kind", "categorical")
     expect(kind == "categorical", f"no other kind for {where}", kind, "leaving kind out")
     choices = fields["choices"]

@@ -25,6 +25,7 @@ from typing import Any
 from surefoot.errors import InvalidInputError, SurefootError, shown
 from surefoot.expect import expect, known_keys, nearest
 from surefoot.formulas import Formula, parse_formula
+from surefoot.runs import keys
 
 TAKES = ("last", "first", "sum", "min", "max", "mean")
 FORMATS = ("json", "toml", "yaml")
@@ -88,7 +89,7 @@ def _source(name: str, fields: Any, python: Callable[[Any], str]) -> Source:
     if isinstance(fields, str):
         return Source(formula=fields)
     expect(isinstance(fields, dict), f"a table or an expression for {where}", fields, _EXAMPLE)
-    known_keys(where, fields, ("file", "regex", "line", "column", "take", "optional", "key", "python", *FORMATS))
+    known_keys(where, fields, keys.RESULT)
     optional = fields.get("optional", False)
     expect(isinstance(optional, bool), f"optional true or false for {where}", optional, "optional = true")
     rest = {key: value for key, value in fields.items() if key != "optional"}
