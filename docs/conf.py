@@ -28,17 +28,16 @@ extensions = [
     "generated",
     "repository",
 ]
-exclude_patterns = ["_build", "_ext", "reference/_generated", "tutorials/gallery/*.ipynb", "**/GALLERY_HEADER.rst"]
+exclude_patterns = ["_build", "_ext", "reference/_generated", "tutorials/gallery/index.rst", "tutorials/scripts"]
 nitpicky = False
-suppress_warnings = ["config.cache"]  # sphinx-gallery's settings hold a function
 
 myst_enable_extensions = ["colon_fence", "deflist", "fieldlist"]
 myst_heading_anchors = 4
 myst_links_external_new_tab = False
 
 autodoc_member_order = "bysource"
-autodoc_typehints = "signature"
-autodoc_typehints_format = "short"
+autodoc_typehints = "none"  # the texts say what is expected
+python_maximum_signature_line_length = 88
 autosummary_generate = False
 
 sphinx_gallery_conf = {
@@ -54,7 +53,8 @@ sphinx_gallery_conf = {
     "min_reported_time": 1000,
     "write_computation_times": False,
     "image_scrapers": ("matplotlib",),
-    "reset_modules": ("matplotlib",),
+    "reset_modules": ("matplotlib", "gallery.tidy"),
+    "reset_modules_order": "both",
 }
 
 copybutton_prompt_text = r"\$ |>>> |\.\.\. "

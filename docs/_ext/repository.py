@@ -2,7 +2,8 @@
 
 A page links to files as they lie in the repository: `../../results/regret/table.md`. So the links work wherever the
 repository is read. For the site every Markdown file that is reached so becomes a page below docs/repository, which
-Git ignores, and links to it are turned there. Other files are offered as downloads, which is MyST's own way.
+Git ignores, and links to it are turned there. Links to the scripts of tutorials lead to the pages that sphinx-gallery
+makes of them. Other files are offered as downloads, which is MyST's own way.
 """
 
 import os
@@ -12,6 +13,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 COPIES = DOCS / "repository"
+SCRIPTS, GALLERY = DOCS / "tutorials" / "scripts", DOCS / "tutorials" / "gallery"  # sphinx-gallery makes the second
 _LINK = re.compile(r"(?<=\])\(([^)#\s]+)(#[^)\s]*)?\)")
 
 
@@ -46,6 +48,8 @@ def turned(text: str, folder: Path, here: Path) -> str:
             return match[0]
         if path.suffix == ".md" and not path.is_relative_to(DOCS):
             path = COPIES / path.relative_to(ROOT)
+        if path.parent == SCRIPTS:
+            path = (GALLERY / path.name).with_suffix(".rst")
         return f"({os.path.relpath(path, here)}{match[2] or ''})"
 
     return _LINK.sub(turn, text)
