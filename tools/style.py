@@ -25,7 +25,7 @@ EMPTY = r"simply|obviously|of course|basically|powerful|seamless(?:ly)?|leverag\
 PURPOSE = re.compile(r"\byou (?:can|know|will|look|learn|need)\b|\bwhat you\b", re.IGNORECASE)
 PASSIVE = re.compile(r"\b(?:is|are|was|were|be|been|being)\s+(?:\w+ly\s+|not\s+)?\w+(?:ed|en|wn|lt|pt|ght)\b")
 VERBS = """
-accept add agree aim allow alternate answer append apply approximate arrive ask assemble average avoid begin behave believe
+accept add agree beat aim allow alternate answer append apply approximate arrive ask assemble average avoid begin behave believe
 belong bend bound break bring build calibrate call cancel carry cause change check choose claim climb close collect combine
 come compare compete complete compress compute condition confirm connect contain continue contradict contribute converge
 copy cost count cover crash create cross cut decide define delete depend describe determine differ divide do draw drop end
