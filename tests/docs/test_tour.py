@@ -1,4 +1,4 @@
-"""The five-minute tour of docs/howto/running.md works as pasted."""
+"""The commands of the start page and of the tutorial on executables work as pasted; so do the examples with decks."""
 
 import os
 import re
@@ -15,7 +15,7 @@ from surefoot.runs.problem import read_problem
 from surefoot.runs.progress import ConsoleReporter
 from surefoot.runs.worker import run
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 
 
 def run_tour(commands: str, folder: Path, n_evals: int) -> str:
@@ -36,23 +36,32 @@ def run_tour(commands: str, folder: Path, n_evals: int) -> str:
     return done.stdout
 
 
-def test_the_tour_works_as_pasted(tmp_path):
-    (tour,) = re.findall(r"```sh\n(.*?)```", (ROOT / "docs/howto/running.md").read_text(), re.DOTALL)
-    shown = run_tour(tour, tmp_path, 40)
+def commands_of(page: str) -> str:
+    """All commands of a page, in their order."""
+    return "\n".join(re.findall(r"```sh\n(.*?)```", (ROOT / page).read_text(), re.DOTALL))
+
+
+@pytest.mark.docs
+def test_the_commands_of_the_start_page_work_as_pasted(tmp_path):
+    shown = run_tour(commands_of("docs/start/index.md"), tmp_path, 40)
     assert "40 of 40 evaluations" in shown
     assert "segmentation fault" in shown
+    assert "stiffeners" in shown  # what trial 3 printed
     best = float(re.findall(r"best value\s*│\s*([\d.]+)", shown)[0])
     assert 168.6 < best < 169.5
     assert len((tmp_path / "examples/beam/trials.csv").read_text().splitlines()) == 41
-
-
-def test_the_tour_of_the_readme_works_as_pasted(tmp_path):
-    section = (ROOT / "README.md").read_text().split("## Five minutes")[1].split("\n## ")[0]
-    lines = [line.strip() for line in re.findall(r"^    (.*)$", section, re.MULTILINE)]
-    assert lines[0].startswith("pip install")
-    assert lines[-1].startswith("surefoot dashboard")  # which goes on until it is stopped
-    assert "stiffeners" in run_tour("\n".join(lines[1:-1]), tmp_path, 12)  # what trial 3 printed
     assert (tmp_path / "examples/beam/beam.html").exists()
+
+
+@pytest.mark.docs
+def test_the_commands_of_the_tutorial_on_executables_work_as_pasted(tmp_path):
+    shown = run_tour(commands_of("docs/tutorials/executable.md"), tmp_path, 40)
+    assert "GEOM  1.00000E-01  5.00000E-03" in shown  # the rendered deck, of `check`
+    assert "40 of 40 evaluations" in shown
+    assert "no convergence after 60 sweeps" in shown
+    heat = float(re.findall(r"heat\s*│\s*([\d.]+) \(limit", shown)[0])
+    assert 2500 <= heat < 2510
+    assert (tmp_path / "fins.html").exists()
 
 
 def test_the_simulator_in_python_agrees_with_the_one_in_c(tmp_path):
