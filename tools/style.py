@@ -7,7 +7,7 @@ Errors, which end it with status 1:
 - a word of a diary, which belongs to CHANGELOG.md or to the lab page, or a word that says nothing.
 `--passive` also lists sentences in the passive voice, the longest first, for whoever rewrites a page.
 
-A verb is a word of VERBS in one of its forms. A sentence with another verb is found too: add the verb.
+A verb is a word of tools/verbs.txt in one of its forms. A sentence with another verb is found too: add the verb.
 """
 
 from __future__ import annotations
@@ -24,32 +24,6 @@ DIARY = r"was tried|were tried|been tried|earlier trial|at first we|unfortunatel
 EMPTY = r"simply|obviously|of course|basically|powerful|seamless(?:ly)?|leverag\w+|utili[sz]\w+|in order to|very unique"
 PURPOSE = re.compile(r"\byou (?:can|know|will|look|learn|need)\b|\bwhat you\b", re.IGNORECASE)
 PASSIVE = re.compile(r"\b(?:is|are|was|were|be|been|being)\s+(?:\w+ly\s+|not\s+)?\w+(?:ed|en|wn|lt|pt|ght)\b")
-VERBS = """
-accept add agree beat aim allow alternate answer append apply approximate arrive ask assemble average avoid begin behave believe
-belong bend bound break bring build calibrate call cancel carry cause change check choose claim climb close collect combine
-come compare compete complete compress compute condition confirm connect contain continue contradict contribute converge
-copy cost count cover crash create cross cut decide define delete depend describe determine differ divide do draw drop end
-enter estimate evaluate exceed exclude exist expect explain export extend fail fall favour fill find finish fit fix follow
-forbid force forget fork gain generate get give go grow guess halve handle happen have help hide hit hold identify ignore
-improve include increase infer install interpolate involve iterate join judge jump keep kill know lack launch lay lead learn
-leave let lie limit link list load look lose lower maximize mean measure meet mend merge minimize miss mix model move name
-need note notice occur offer open optimize order oscillate pass pay penalize place plan play plot point polish predict prefer
-print produce promise propose prove put quote raise rank reach read receive recognise recommend record reduce refine refit
-refuse reject remain remove rename render repeat replace report reproduce request reserve resolve respect restart rest result
-resume return rise round rule run sample save say scale screen search see seem select send separate serve set settle share
-shift show shrink skip solve span spread stand start state stay steer step stop store submit succeed suggest survive swing
-synthesize take teach tell test think time touch transform try turn understand undo use vary violate visit wait want warn
-watch weigh work worry write compile cite install crowd draw depend differ diverge discuss hang listen mark multiply publish
-purify rely require rewrite settle sign standardize stretch subtract suit sum translate unite wrap saturate trust die delay
-branch increment cluster reset flow narrow widen stop become belong behave cost feed reuse rescue enqueue log trace vanish verify
-""".split()
-IRREGULAR = """
-is are was were be been being am has had does did done can could may might must will would shall should cannot
-began begun bent bound broke broken brought built came chose chosen drew drawn fell fallen found fed felt forbade forbidden
-forgot forgotten gave given got gone went grew grown held hid hidden kept knew known laid led left lent let lay lain lost
-made meant met paid put read ran rose risen said saw seen sent set shown shrank shrunk spent stood took taken taught told
-thought understood undone won wrote written makes make let's lies died dies has begins
-""".split()
 
 
 def _forms(verb: str) -> set[str]:
@@ -59,7 +33,13 @@ def _forms(verb: str) -> set[str]:
     return {verb, f"{verb}s", f"{verb}es", f"{stem}ed", f"{stem}ing", f"{doubled}ed", f"{doubled}ing", *ies}
 
 
-FORMS = {form for verb in VERBS for form in _forms(verb)} | set(IRREGULAR)
+def _known_forms() -> set[str]:
+    regular, other = (ROOT / "tools" / "verbs.txt").read_text().split("\n\n")
+    words = [[w for line in part.splitlines() if line[0] != "#" for w in line.split()] for part in (regular, other)]
+    return {form for verb in words[0] for form in _forms(verb)} | set(words[1])
+
+
+FORMS = _known_forms()
 
 
 def prose(text: str) -> Iterator[tuple[int, str]]:
