@@ -28,7 +28,13 @@ extensions = [
     "generated",
     "repository",
 ]
-exclude_patterns = ["_build", "_ext", "reference/_generated", "tutorials/gallery/index.rst", "tutorials/scripts"]
+exclude_patterns = [
+    "_build",
+    "_ext",
+    "reference/_generated",
+    "tutorials/gallery/index.rst",
+    "tutorials/scripts",
+]
 nitpicky = False
 
 myst_enable_extensions = ["colon_fence", "deflist", "fieldlist"]

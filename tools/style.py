@@ -42,6 +42,17 @@ def _known_forms() -> set[str]:
 FORMS = _known_forms()
 
 
+def text_of(path: Path) -> str:
+    """A page as Markdown, line by line: of a script of a tutorial its docstring and comments."""
+    if path.suffix != ".py":
+        return path.read_text()
+    lines = path.read_text().split('"""', 2)
+    comments = [line[2:] if line.startswith("# ") else "" for line in lines[2].splitlines()]
+    kept = [*lines[1].splitlines(), *comments[1:]]
+    rules = [re.fullmatch(r"[-= ]{4,}", line) is not None for line in [*kept, ""]]
+    return "\n".join("" if rules[i] or rules[i + 1] else line for i, line in enumerate(kept))
+
+
 def prose(text: str) -> Iterator[tuple[int, str]]:
     """Paragraphs and list items with the number of their first line; code, tables and headings are left out."""
     fence, first = "", 0
@@ -113,9 +124,10 @@ def faults(path: Path, text: str) -> Iterator[tuple[int, str]]:
 
 
 def pages() -> list[Path]:
-    """README.md and the pages that people wrote."""
+    """README.md, the pages that people wrote, and the scripts of tutorials."""
     made = {"repository", "_generated", "gallery"}
-    return [ROOT / "README.md", *(p for p in sorted((ROOT / "docs").rglob("*.md")) if not made & set(p.parts))]
+    written = [path for path in sorted((ROOT / "docs").rglob("*.md")) if not made & set(path.parts)]
+    return [ROOT / "README.md", *written, *sorted((ROOT / "docs" / "tutorials" / "scripts").glob("*.py"))]
 
 
 def main(arguments: list[str]) -> int:
@@ -123,7 +135,7 @@ def main(arguments: list[str]) -> int:
     chosen = [Path(name).resolve() for name in arguments if not name.startswith("--")] or pages()
     count = 0
     for path in chosen:
-        text = path.read_text()
+        text = text_of(path)
         for number, fault in faults(path, text):
             print(f"{path.relative_to(ROOT)}:{number}: {fault}")
             count += 1

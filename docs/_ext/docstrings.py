@@ -1,7 +1,8 @@
 """The docstrings of surefoot as Sphinx wants them.
 
-They are written for `help()`: names in `backticks`, arguments in two columns. Here backticks become literals, and
-two columns become a definition list. A record (dataclass) gets the list of its fields with the comments beside them.
+They are written for `help()`: names in `backticks`, arguments in two columns. Here backticks become
+literals, and two columns become a definition list. A record (dataclass) gets the list of its fields
+with the comments beside them.
 """
 
 import ast
@@ -22,12 +23,20 @@ def converted(lines: list[str]) -> list[str]:
     in_list = False
     for line in lines:
         text = _LITERAL.sub(r"``\1``", line)
-        text = re.sub(r"(?<![`\w])([A-Za-z_]+_)(?=[\s,.;)])", r"\1\\ ", text) if line.rstrip().endswith("_") else text
+        text = (
+            re.sub(r"(?<![`\w])([A-Za-z_]+_)(?=[\s,.;)])", r"\1\\ ", text)
+            if line.rstrip().endswith("_")
+            else text
+        )
         text = text.replace("|", r"\|") if "`" not in text else text
         columns = _COLUMNS.match(line)
         if columns and not line.startswith(">>>"):
             rest = _LITERAL.sub(r"``\1``", columns[2])
-            made += [*([] if in_list or not made or not made[-1] else [""]), f"``{columns[1]}``", f"    {rest}"]
+            made += [
+                *([] if in_list or not made or not made[-1] else [""]),
+                f"``{columns[1]}``",
+                f"    {rest}",
+            ]
             in_list = True
         elif in_list and line.startswith("  "):
             made.append("    " + text.strip())
@@ -49,7 +58,9 @@ def fields_of(record: type) -> list[tuple[str, str, str]]:
             comments[token.start[0]] = token.string.lstrip("#: ").strip()
     found = []
     for node in ast.parse(source).body[0].body:
-        if not isinstance(node, ast.AnnAssign) or ast.unparse(node.annotation).startswith("ClassVar"):
+        if not isinstance(node, ast.AnnAssign) or ast.unparse(node.annotation).startswith(
+            "ClassVar"
+        ):
             continue
         name = ast.unparse(node.target)
         if name.startswith("_"):

@@ -1,4 +1,4 @@
-"""What the tutorials leave behind is removed before each runs, so that every build shows the same."""
+"""What a tutorial leaves behind is removed before it runs: every build shows the same."""
 
 from pathlib import Path
 

@@ -1,6 +1,7 @@
 """The parts of the reference that are read out of the code: command line, settings, problem file.
 
-They are written to docs/reference/_generated, which Git ignores, and the pages of docs/reference include them.
+They are written to docs/reference/_generated, which Git ignores, and the pages of docs/reference
+include them.
 """
 
 from pathlib import Path
@@ -14,7 +15,12 @@ FOLDER = Path(__file__).parents[1] / "reference" / "_generated"
 def table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
     """A Markdown table."""
     lines = [head, tuple("---" for _ in head), *rows]
-    return "\n".join("| " + " | ".join(cell.replace("|", r"\|") for cell in line) + " |" for line in lines) + "\n"
+    return (
+        "\n".join(
+            "| " + " | ".join(cell.replace("|", r"\|") for cell in line) + " |" for line in lines
+        )
+        + "\n"
+    )
 
 
 def command_line() -> str:
@@ -27,10 +33,15 @@ def command_line() -> str:
 def _commands(command, name: str) -> list[str]:
     inside = getattr(command, "commands", {})
     if inside and name == "surefoot":
-        return [part for key, below in inside.items() for part in _commands(below, f"surefoot {key}")]
+        return [
+            part for key, below in inside.items() for part in _commands(below, f"surefoot {key}")
+        ]
     parts = [f"## {name}\n", _help(command.help or "")]
     if inside:
-        return [*parts, *(part for key, below in inside.items() for part in _commands(below, f"{name} {key}"))]
+        return [
+            *parts,
+            *(part for key, below in inside.items() for part in _commands(below, f"{name} {key}")),
+        ]
     arguments = [p for p in command.params if p.param_type_name == "argument"]
     usage = " ".join([name, *(_usage(p) for p in arguments), "[OPTIONS]"])
     rows = [_row(p) for p in command.params if p.name != "help"]
@@ -39,11 +50,17 @@ def _commands(command, name: str) -> list[str]:
 
 
 def _help(text: str) -> str:
-    paragraphs = [" ".join(part.split()) for part in text.replace("\b", "").split("\n\n") if part.strip()]
+    paragraphs = [
+        " ".join(part.split()) for part in text.replace("\b", "").split("\n\n") if part.strip()
+    ]
     made = []
     for part in paragraphs:
         head, example, command = part.partition("Example: ")
-        made.append(f"{head}Example: `{command}`" if example else part.replace("*", r"\*").replace("<", r"\<"))
+        made.append(
+            f"{head}Example: `{command}`"
+            if example
+            else part.replace("*", r"\*").replace("<", r"\<")
+        )
     return "\n\n".join(made) + "\n"
 
 
@@ -58,7 +75,9 @@ def _row(parameter) -> tuple[str, str, str]:
         names = f"`{_usage(parameter)}`"
     else:
         metavar = "" if parameter.is_flag else f" {parameter.metavar or parameter.name.upper()}"
-        names = ", ".join(f"`{option}{metavar}`" for option in [*parameter.opts, *parameter.secondary_opts])
+        names = ", ".join(
+            f"`{option}{metavar}`" for option in [*parameter.opts, *parameter.secondary_opts]
+        )
     default = parameter.default
     plain = isinstance(default, (str, int, float)) and default not in ("", False, None)
     return names, parameter.help or "", f"`{default}`" if plain and not parameter.required else ""
@@ -113,15 +132,21 @@ def problem_file() -> dict[str, str]:
         "stop": stop,
     }
     return {
-        f"problem-{name}": table(("key", "meaning", "default"), [(f"`{k}`", *said) for k, said in entries.items()])
+        f"problem-{name}": table(
+            ("key", "meaning", "default"), [(f"`{k}`", *said) for k, said in entries.items()]
+        )
         for name, entries in tables.items()
     }
 
 
 def write(app, config) -> None:
-    """Write all of them; a file that has not changed is left alone, and its page is not built again."""
+    """Write all of them; a file that has not changed is left alone."""
     FOLDER.mkdir(exist_ok=True)
-    for name, text in {"command-line": command_line(), "settings": settings(), **problem_file()}.items():
+    for name, text in {
+        "command-line": command_line(),
+        "settings": settings(),
+        **problem_file(),
+    }.items():
         path = FOLDER / f"{name}.md"
         if not path.exists() or path.read_text() != text:
             path.write_text(text)

@@ -1,9 +1,10 @@
 """Links to files of the repository that are no pages of docs/, followed by Sphinx.
 
-A page links to files as they lie in the repository: `../../results/regret/table.md`. So the links work wherever the
-repository is read. For the site every Markdown file that is reached so becomes a page below docs/repository, which
-Git ignores, and links to it are turned there. Links to the scripts of tutorials lead to the pages that sphinx-gallery
-makes of them. Other files are offered as downloads, which is MyST's own way.
+A page links to files as they lie in the repository: `../../results/regret/table.md`. So the links
+work wherever the repository is read. For the site every Markdown file that is reached so becomes a
+page below docs/repository, which Git ignores, and links to it are turned there. Links to the
+scripts of tutorials lead to the pages that sphinx-gallery makes of them. Other files are offered as
+downloads, which is MyST's own way.
 """
 
 import os
@@ -13,12 +14,15 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 COPIES = DOCS / "repository"
-SCRIPTS, GALLERY = DOCS / "tutorials" / "scripts", DOCS / "tutorials" / "gallery"  # sphinx-gallery makes the second
+SCRIPTS, GALLERY = (
+    DOCS / "tutorials" / "scripts",
+    DOCS / "tutorials" / "gallery",
+)  # sphinx-gallery makes the second
 _LINK = re.compile(r"(?<=\])\(([^)#\s]+)(#[^)\s]*)?\)")
 
 
 def target_of(link: str, folder: Path) -> Path | None:
-    """The file of the repository that a link in this folder names; None: it is an address elsewhere."""
+    """The file of the repository that a link in this folder names; None: it is elsewhere."""
     if "://" in link or link.startswith("mailto:"):
         return None
     return Path(os.path.normpath(folder / link))
@@ -57,7 +61,9 @@ def turned(text: str, folder: Path, here: Path) -> str:
 
 def copy(app) -> None:
     """Make the copies, before Sphinx looks for pages."""
-    for path in markdown_beside_docs([page for page in DOCS.rglob("*.md") if COPIES not in page.parents]):
+    for path in markdown_beside_docs(
+        [page for page in DOCS.rglob("*.md") if COPIES not in page.parents]
+    ):
         copied = COPIES / path.relative_to(ROOT)
         text = turned(path.read_text(), path.parent, copied.parent)
         title = "" if text.startswith("# ") else f"# {path.relative_to(ROOT)}\n\n"

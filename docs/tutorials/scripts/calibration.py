@@ -5,8 +5,8 @@ A calibration with intervals
 After this tutorial you can find the parameters of a simulator that explain noisy data, and say how
 well the data determine them.
 
-You need ``pip install '.[run,plots,calibration]'`` in a clone of the repository. The program runs in
-about half a minute.
+You need ``pip install '.[run,plots,calibration]'`` in a clone of the repository. The program runs
+in about half a minute.
 """
 
 # %%
@@ -35,8 +35,8 @@ def simulate(x):
 
 
 # %%
-# The data of this tutorial are made up, so that we know the truth: a damping of 0.4 and a stiffness
-# of 4. A ``Signal`` is a measured series with the standard deviation of its noise.
+# The data of this tutorial are made up, so that we know the truth: a damping of 0.4 and a
+# stiffness of 4. A ``Signal`` is a measured series with the standard deviation of its noise.
 
 clean = simulate({"damping": 0.4, "stiffness": 4.0})
 measured = clean + 0.05 * np.random.default_rng(1).standard_normal(50)
@@ -46,8 +46,8 @@ data = Signal("position", measured, noise_sd=0.05, at=times)
 # Calibrate
 # ---------
 #
-# The bounds are the *prior*: every value between them is equally plausible before the data are seen.
-# With ``log=True`` that holds for the logarithm.
+# The bounds are the *prior*: every value between them is equally plausible before the data are
+# seen. With ``log=True`` that holds for the logarithm.
 
 parameters = {"damping": (0.05, 4.0), "stiffness": Real(0.5, 50.0, log=True)}
 result = calibrate(simulate, parameters, data, n_evals=30)
@@ -58,15 +58,16 @@ result = calibrate(simulate, parameters, data, n_evals=30)
 
 print("best fit:", result.best)
 for interval in result.posterior.intervals:
-    print(f"{interval.name}: {interval.median:.3f}, 90 % between {interval.low:.3f} and {interval.high:.3f}")
+    low, high = interval.low, interval.high
+    print(f"{interval.name}: {interval.median:.3f}, 90 % between {low:.3f} and {high:.3f}")
 
 # %%
 # Can it be trusted?
 # ------------------
 #
 # Three things tell. ``converged`` says that the sampling has settled. ``chi2_per_value`` is the
-# squared error in units of the noise: about 1 if the simulator explains the data. ``notes`` say what
-# a reader must know; none is good news.
+# squared error in units of the noise: about 1 if the simulator explains the data. ``notes`` say
+# what a reader must know; none is good news.
 
 print("converged:", result.posterior.converged)
 print("chi2 per value:", [round(r.chi2_per_value, 2) for r in result.residuals])
@@ -91,6 +92,6 @@ plt.show()
 # Where next
 # ----------
 #
-# - What is done inside, and how often the intervals hold: :doc:`/understanding/inference`.
-# - A larger example with two signals and five parameters: ``examples/predators.py``.
-# - All keywords: :doc:`/reference/api`.
+# - :doc:`/understanding/inference` tells what is done inside, and how often the intervals hold.
+# - ``examples/predators.py`` is a larger example with two signals and five parameters.
+# - The :doc:`/reference/api` has all keywords.

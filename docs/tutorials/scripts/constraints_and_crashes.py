@@ -2,8 +2,8 @@
 Constraints and crashes
 =======================
 
-After this tutorial you can tell surefoot what is forbidden, which outputs have limits, and leave the
-rest to be learned; all of it in one run.
+After this tutorial you can tell surefoot what is forbidden and which outputs have limits, and leave
+the rest to be learned; all of it in one run.
 
 You need ``pip install '.[run,plots]'`` in a clone of the repository. The program runs in seconds.
 """
@@ -20,8 +20,8 @@ You need ``pip install '.[run,plots]'`` in a clone of the repository. The progra
 # crash               the solver diverges                         nobody, until it happens
 # ==================  ==========================================  =================================
 #
-# An *output* is a number that the function returns by name. Here they are the cost of a plate, which
-# is minimized, and its stress, which has a limit. The solver diverges for large plates.
+# An *output* is a number that the function returns by name. Here they are the cost of a plate,
+# which is minimized, and its stress, which has a limit. The solver diverges for large plates.
 
 import surefoot
 
@@ -45,8 +45,8 @@ print(result)
 # %%
 # The best point lies where the constraint and the limit meet. The notes of the result say so.
 #
-# In the figure the grey part is forbidden, the dashed line is the limit of the stress as the model
-# has it, and the red line is where half of the evaluations would crash.
+# In the figure the grey part is forbidden, the dashed line is the limit of the stress as the
+# model has it, and the red line is where half of the evaluations would crash.
 
 figure = result.plot()
 
@@ -66,8 +66,8 @@ print(sum(result.within), "evaluations are within the limit")
 # Is a limit active?
 # ------------------
 #
-# ``result.limits`` has an entry for every limited output at the best point. ``active`` says whether
-# the point lies at the limit. A limit that is not active costs nothing.
+# ``result.limits`` has an entry for every limited output at the best point. ``active`` says
+# whether the point lies at the limit. A limit that is not active costs nothing.
 
 for limit in result.limits:
     print(limit.name, limit.value, limit.active)
@@ -76,8 +76,9 @@ for limit in result.limits:
 # Crashes that take the program down
 # ----------------------------------
 #
-# A segmentation fault would end Python. With ``isolate="process"`` every evaluation runs in a process
-# of its own, and the fault is a failure like any other. ``timeout`` stops evaluations that hang.
+# A segmentation fault would end Python. With ``isolate="process"`` every evaluation runs in a
+# process of its own, and the fault is a failure like any other. ``timeout`` stops evaluations
+# that hang.
 
 import os
 import signal

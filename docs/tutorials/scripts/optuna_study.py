@@ -31,7 +31,10 @@ def objective(trial):
 
 storage = "sqlite:///study.db"
 study = optuna.create_study(
-    study_name="mesh", storage=storage, load_if_exists=True, sampler=optuna.samplers.RandomSampler(seed=1)
+    study_name="mesh",
+    storage=storage,
+    load_if_exists=True,
+    sampler=optuna.samplers.RandomSampler(seed=1),
 )
 study.optimize(objective, n_trials=15, catch=(Exception,))
 print("best of 15 random trials:", study.best_value)
@@ -40,11 +43,12 @@ print("best of 15 random trials:", study.best_value)
 # Continue it with surefoot
 # -------------------------
 #
-# Load the study with another sampler. All trials that it has are used. Nothing has to be converted.
+# Load the study with another sampler. All trials that it has are used. Nothing has to be
+# converted.
 #
-# ``guarded`` wraps the objective: a trial that fails keeps the reason. Only failures with a reason
-# teach surefoot where not to go, because Optuna cannot tell a crashed simulator from a machine that
-# was switched off.
+# ``guarded`` wraps the objective: a trial that fails keeps the reason. Only failures with a
+# reason teach surefoot where not to go, because Optuna cannot tell a crashed simulator from a
+# machine that was switched off.
 
 from surefoot.integrations.optuna import SurefootSampler, guarded
 
@@ -54,8 +58,9 @@ print("best of 40 trials:", study.best_value)
 print(study.best_params)
 
 # %%
-# The failed trials of the random sampler have no reason. ``SurefootSampler(learn_from_all_failures=True)``
-# learns from these too. Use it where you know that the simulator failed, and not the machine.
+# The failed trials of the random sampler have no reason.
+# ``SurefootSampler(learn_from_all_failures=True)`` learns from these too. Use it where you know
+# that the simulator failed, and not the machine.
 #
 # See what was learned
 # --------------------
@@ -73,13 +78,13 @@ figure = result.plot()
 # Settings
 # --------
 #
-# Every setting of ``minimize`` is a keyword of the sampler: ``SurefootSampler(policy="EI", noise=0)``.
-# With ``search_space=`` the sampler knows the parameters before the first trial. It then begins with
-# a design that spreads over the space, and it takes known ``constraints``.
+# Every setting of ``minimize`` is a keyword of the sampler: ``SurefootSampler(policy="EI",
+# noise=0)``. With ``search_space=`` the sampler knows the parameters before the first trial. It
+# then begins with a design that spreads over the space, and it takes known ``constraints``.
 #
 # Where next
 # ----------
 #
-# - All keywords of the sampler: :doc:`/reference/api`.
+# - The :doc:`/reference/api` has all keywords of the sampler.
 # - What is learned from a failure: :doc:`/understanding/failures`.
-# - Studies of executables, without code around them: :doc:`/tutorials/executable`.
+# - Executables need no code around them: :doc:`/tutorials/executable`.

@@ -12,11 +12,12 @@ You need ``pip install '.[run,plots]'`` in a clone of the repository. The progra
 # A function that fails
 # ---------------------
 #
-# The function stands for a simulator. It takes a *point*: one value for each *parameter*. It returns
-# one number, the *objective*, which is to be as small as possible. One call is an *evaluation*.
+# The function stands for a simulator. It takes a *point*: one value for each *parameter*. It
+# returns one number, the *objective*, which is to be as small as possible. One call is an
+# *evaluation*.
 #
-# This one is the cost of a tube. The wall must not be thinner than 3 mm: the mesh collapses there.
-# Nobody has to tell surefoot so.
+# This one is the cost of a tube. The wall must not be thinner than 3 mm: the mesh collapses
+# there. Nobody has to tell surefoot so.
 
 import surefoot
 
@@ -35,8 +36,8 @@ def tube(x):
 # Minimize it
 # -----------
 #
-# The bounds say what the parameters are and where they may lie. ``n_evals`` is the budget: how many
-# evaluations there are in all.
+# The bounds say what the parameters are and where they may lie. ``n_evals`` is the budget: how
+# many evaluations there are in all.
 
 space = {"d_outer": (20, 60), "d_inner": (10, 50)}
 result = surefoot.minimize(tube, space, n_evals=40)
@@ -49,8 +50,8 @@ print(result)
 # Look at it
 # ----------
 #
-# The left part shows every evaluation and the best value so far. The right part shows what the model
-# believes about the objective. Crosses are failures.
+# The left part shows every evaluation and the best value so far. The right part shows what the
+# model believes about the objective. Crosses are failures.
 
 figure = result.plot()
 
@@ -65,8 +66,8 @@ for row in result.table()[:8]:
 # Ask where it fails
 # ------------------
 #
-# ``success_probability`` is the probability that an evaluation succeeds, as learned so far. A wall
-# of 10 mm is safe, and a wall of 1 mm is not.
+# ``success_probability`` is the probability that an evaluation succeeds, as learned so far. A
+# wall of 10 mm is safe, and a wall of 1 mm is not.
 
 print(result.success_probability([{"d_outer": 50, "d_inner": 30}, {"d_outer": 32, "d_inner": 30}]))
 
@@ -80,7 +81,8 @@ figure = result.plot_success()
 # ---------------------------------
 #
 # The best point often lies beside the failures. Nothing is built exactly. ``robust`` returns the
-# best point that still succeeds, with a probability of 95 %, when every diameter is off by 0.5 mm.
+# best point that still succeeds, with a probability of 95 %, when every diameter is off by 0.5
+# mm.
 
 print(result.robust(0.95, within={"d_outer": 0.5, "d_inner": 0.5}))
 
@@ -101,4 +103,4 @@ print(more.fun, "after", more.nfev, "evaluations")
 # - A simulator that can take Python down with it, or that hangs: :doc:`/howto/crashes`.
 # - Limits that you know, or that its outputs have to meet: :doc:`constraints_and_crashes`.
 # - Integers and choices: :doc:`/howto/integers`.
-# - All keywords of ``minimize``: :doc:`/reference/api`.
+# - The :doc:`/reference/api` has all keywords of ``minimize``.
