@@ -58,7 +58,7 @@ sphinx_gallery_conf = {
     "remove_config_comments": True,
     "min_reported_time": 1000,
     "write_computation_times": False,
-    "image_scrapers": ("matplotlib",),
+    "image_scrapers": ("gallery",),
     "reset_modules": ("matplotlib", "gallery.tidy"),
     "reset_modules_order": "both",
 }

@@ -86,7 +86,6 @@ right.plot(*result.posterior.samples.T, ".", markersize=2, label="posterior")
 right.plot(0.4, 4.0, "r*", markersize=12, label="truth")
 right.set(xlabel="damping", ylabel="stiffness")
 right.legend()
-plt.show()
 
 # %%
 # Where next
