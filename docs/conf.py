@@ -35,7 +35,7 @@ exclude_patterns = [
     "tutorials/gallery/index.rst",
     "tutorials/scripts",
 ]
-nitpicky = False
+smartquotes = False  # "auto" is a text of Python
 
 myst_enable_extensions = ["colon_fence", "deflist", "fieldlist"]
 myst_heading_anchors = 4

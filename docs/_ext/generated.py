@@ -4,6 +4,7 @@ They are written to docs/reference/_generated, which Git ignores, and the pages 
 include them.
 """
 
+import re
 from pathlib import Path
 
 import typer
@@ -67,7 +68,7 @@ def _help(text: str) -> str:
 def _usage(parameter) -> str:
     metavar = parameter.metavar or parameter.name.upper()
     text = metavar if parameter.required else f"[{metavar}]"
-    return f"{text}…" if parameter.nargs == -1 else text
+    return text if text.endswith("…") or parameter.nargs != -1 else f"{text}…"
 
 
 def _row(parameter) -> tuple[str, str, str]:
@@ -109,10 +110,15 @@ def settings() -> str:
     }
     rows = []
     for name, _, comment in fields_of(Settings):
-        default = "2 d + 2" if name == "n_init" else f"`{getattr(Settings(), name)!r}`"
+        default = "2 d + 2" if name == "n_init" else f"`{_shown(getattr(Settings(), name))}`"
         choices = ", ".join(f'`"{choice}"`' for choice in names.get(name, ()))
-        rows.append((f"`{name}`", comment, choices, default))
+        meaning = re.sub(r"(\{.*\}|\"[^\"]+\")", r"`\1`", comment)
+        rows.append((f"`{name}`", meaning, choices, default))
     return table(("setting", "meaning", "names", "default as used"), rows)
+
+
+def _shown(value) -> str:
+    return f'"{value}"' if isinstance(value, str) else repr(value)
 
 
 def problem_file() -> dict[str, str]:

@@ -85,6 +85,6 @@ figure = result.plot()
 # Where next
 # ----------
 #
-# - The :doc:`/reference/api` has all keywords of the sampler.
+# - All that the sampler offers is told in :doc:`/howto/optuna`.
 # - What is learned from a failure: :doc:`/understanding/failures`.
 # - Executables need no code around them: :doc:`/tutorials/executable`.
