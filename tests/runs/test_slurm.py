@@ -46,7 +46,7 @@ def test_evaluations_are_jobs_and_what_aborts_is_a_lesson(make_problem, reporter
 
 
 def test_after_kill_9_the_next_run_finds_its_jobs_and_starts_nothing_twice(make_problem, ledger, start_worker, slurm):
-    problem = make_problem(ledger.code(3.0), n_evals=5, n_init=5, slurm=QUICK)
+    problem = make_problem(ledger.code(2.0), n_evals=4, n_init=4, slurm=QUICK)
     first = start_worker(problem, workers=3, slurm=True)
     until(lambda: ledger.n_starts() >= 2)
     first.kill()
@@ -54,7 +54,7 @@ def test_after_kill_9_the_next_run_finds_its_jobs_and_starts_nothing_twice(make_
     second = start_worker(problem, workers=3, slurm=True)
     second.join(90)
     assert second.exitcode == 0
-    assert (checked(problem, ledger), ledger.n_starts(), len(trials_of(problem))) == (5, 5, 5)
+    assert (checked(problem, ledger), ledger.n_starts(), len(trials_of(problem))) == (4, 4, 4)
 
 
 def test_results_that_came_while_no_run_lived_are_collected(make_problem, ledger, start_worker, slurm):
@@ -70,7 +70,7 @@ def test_results_that_came_while_no_run_lived_are_collected(make_problem, ledger
 
 
 def test_a_cancelled_job_is_submitted_again_and_counts_once(make_problem, ledger, start_worker, slurm):
-    problem = make_problem(ledger.code(2.0), n_evals=2, n_init=2, slurm=QUICK)
+    problem = make_problem(ledger.code(1.5), n_evals=2, n_init=2, slurm=QUICK)
     worker = start_worker(problem, workers=2, slurm=True)
     until(lambda: ledger.n_starts() == 2)
     slurm.tell("scancel", slurm.jobs()[0])
@@ -80,12 +80,11 @@ def test_a_cancelled_job_is_submitted_again_and_counts_once(make_problem, ledger
 
 def test_a_point_whose_jobs_the_scheduler_always_ends_counts_and_teaches_nothing(make_problem, reporter, slurm):
     code = "import os, sys, subprocess; subprocess.run(['scancel', os.environ['SLURM_JOB_ID']]); input()"
-    problem = make_problem(code, n_evals=1, slurm={**QUICK, "n_retries": 1})
+    problem = make_problem(code, n_evals=1, slurm={**QUICK, "n_retries": 0})
     result = run(problem, workers=1, slurm=True, reporter=reporter)
     (trial,) = trials_of(problem)
     assert (result.nfev, REASON in trial.user_attrs) == (1, False)
     assert "ended without a result (CANCELLED)" in trial.user_attrs[TRANSIENT]
-    assert sum("submitted again" in note for note in reporter.notes) == 1
 
 
 def test_a_request_that_slurm_refuses_ends_the_run_with_its_words(make_problem, reporter, slurm):
