@@ -46,7 +46,7 @@ from surefoot.runs.problem import Problem
 from surefoot.runs.rescue import Unsaved
 from surefoot.runs.set_up import stop_if_set_up_fails
 from surefoot.runs.signals import Signals
-from surefoot.runs.storage import close_storage, make_durable, open_storage, parse_url, shown_url
+from surefoot.runs.storage import close_storage, is_copied, make_durable, open_storage, parse_url, shown_url
 from surefoot.runs.study import Reporter, counts_of, open_study
 
 INTERRUPTED = "interrupted"  # how the message of a result begins if the user stopped the run
@@ -206,6 +206,8 @@ class Worker:
             if self._signals.finish:  # while a suggestion was made, say
                 self._persist(partial(self._claims.release, claimed.number, "interrupted", again=True))
                 return
+            if self._jobs is not None or is_copied(self._storage):  # a job outlives us: so must its trial
+                self._persist(lambda: make_durable(self._storage))
             try:
                 future = self._start(claimed.number, claimed.point)
             except Exception as error:  # the Dask scheduler has gone away; the claim is kept
