@@ -1,11 +1,14 @@
 """Evaluations as jobs of a real SLURM on this machine: they outlive their run, and are counted once whatever dies."""
 
 import os
+import re
 import signal
 import time
 
 import pytest
+from typer.testing import CliRunner
 
+from surefoot.cli.app import app
 from surefoot.errors import InvalidInputError, WorkersLostError
 from surefoot.integrations.optuna_history import REASON, TRANSIENT
 from surefoot.runs.storage import load_study, opened
@@ -85,6 +88,38 @@ def test_a_point_whose_jobs_the_scheduler_always_ends_counts_and_teaches_nothing
     (trial,) = trials_of(problem)
     assert (result.nfev, REASON in trial.user_attrs) == (1, False)
     assert "ended without a result (CANCELLED)" in trial.user_attrs[TRANSIENT]
+
+
+SLEEP = "import time; time.sleep(600)"
+KILL = "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("code", "objective", "table", "kind", "said"),
+    [
+        (SLEEP, {}, {"time": 1}, TRANSIENT, r"\(TIMEOUT\)"),
+        (KILL, {}, {}, TRANSIENT, r"\(FAILED\): the process was killed by SIGKILL"),
+        (SLEEP, {"timeout_s": 1}, {}, REASON, "timeout: no result after 1 s"),
+    ],
+)
+def test_only_what_the_program_does_is_a_lesson(make_problem, reporter, slurm, code, objective, table, kind, said):
+    problem = make_problem(code, n_evals=1, objective=objective, slurm={**QUICK, **table, "n_retries": 0})
+    run(problem, slurm=True, reporter=reporter)
+    (trial,) = trials_of(problem)
+    assert {REASON, TRANSIENT} & trial.user_attrs.keys() == {kind}
+    assert re.search(said, trial.user_attrs[kind])
+
+
+@pytest.mark.parametrize(
+    ("partition", "said"), [("work", "job         sbatch --partition=work"), ("nowhere", "nvalid partition name")]
+)
+def test_a_dry_run_asks_slurm_whether_it_would_take_the_job(tmp_path, slurm, partition, said):
+    table = f'[parameters]\nx = {{low = 0, high = 1}}\n[objective]\ncommand = ["true"]\n[slurm]\npartition = "{partition}"\n'
+    (tmp_path / "p.toml").write_text(table)
+    done = CliRunner().invoke(app, ["run", str(tmp_path / "p.toml"), "--slurm", "--dry-run"])
+    assert said in f"{done.output} {done.exception}"
+    assert [path.name for path in tmp_path.iterdir()] == ["p.toml"]
 
 
 def test_a_request_that_slurm_refuses_ends_the_run_with_its_words(make_problem, reporter, slurm):
