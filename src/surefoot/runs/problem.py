@@ -16,6 +16,8 @@ fits  = "cells * f_L <= 2e7"  # see surefoot.formulas
 stress = "<= 250e6"
 [objective]                   # see runs/evaluator.py
 command = ["./sim", "--stiffness", "{f_L}", "--cells", "{cells}", "--mesh", "{mesh}"]
+[slurm]                       # for `surefoot run --slurm`; see runs/slurm_table.py
+time = "02:00:00"
 """
 
 from __future__ import annotations
@@ -45,6 +47,7 @@ from surefoot.optimize.space import Space
 from surefoot.optimize.stopping import Stop, stop_of
 from surefoot.runs.address import redacted
 from surefoot.runs.evaluator import Evaluator, check_contents, evaluator_from
+from surefoot.runs.slurm_table import SlurmTable, slurm_from
 
 _KEYS = (
     "name",
@@ -56,6 +59,7 @@ _KEYS = (
     "parameters",
     "constraints",
     "objective",
+    "slurm",
 )
 _MOST_BYTES = 2**24  # of a problem file
 _MOST_NAME = 200  # bytes: endings are added, and file names have at most 255
@@ -78,6 +82,7 @@ class Problem:
     heartbeat_s: float = 10.0
     stop: Stop | None = None
     constraints: Mapping[str, str] = field(default_factory=dict, hash=False)  # by name
+    slurm: SlurmTable = field(default_factory=SlurmTable)  # the resources of one evaluation
 
     @property
     def default_storage(self) -> Path:
@@ -178,6 +183,7 @@ def problem_from(table: Mapping[str, Any], folder: Path, default_name: str = "pr
         heartbeat_s=float(heartbeat),
         stop=stop_of(table.get("stop")),
         constraints=_constraints(table.get("constraints", {}), parameters),
+        slurm=slurm_from(table.get("slurm", {}), evaluator.timeout_s),
     )
 
 
