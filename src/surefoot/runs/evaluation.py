@@ -157,7 +157,7 @@ def _prepared_folder(problem: Problem, number: int, x: dict[str, Any], aside: st
             shutil.rmtree(place, ignore_errors=True)
             place.mkdir(parents=True)
         folder = place or _fresh_folder(problem.evaluations_folder, number, aside)
-        (folder / PARAMETERS_FILE).write_text(json.dumps(x))
+        (folder / PARAMETERS_FILE).write_text(json.dumps(x), encoding="utf-8")
     except OSError as error:
         if is_machine_trouble(error):
             raise

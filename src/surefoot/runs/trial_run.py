@@ -11,6 +11,7 @@ from typing import Any
 
 from surefoot.errors import UnknownNameError, shown
 from surefoot.execute.outcome import Outcome
+from surefoot.execute.system import require_processes
 from surefoot.expect import expect, nearest
 from surefoot.optimize.history import Evaluation
 from surefoot.runs.evaluation import evaluate_trial
@@ -56,6 +57,7 @@ def _value(problem: Problem, name: str, text: str) -> Any:
 
 def evaluate_aloud(problem: Problem, x: dict[str, Any], say: Callable[[str], None]) -> Evaluation:
     """Evaluate the point in a folder of its own; every step is said."""
+    require_processes("evaluations of a problem file", problem.evaluator.memory_limit_mb)
     problem = replace(problem, evaluator=replace(problem.evaluator, n_retries=0))
     folder = problem.evaluations_folder / FOLDER
     say("point       " + ", ".join(f"{name} = {value}" for name, value in x.items()))

@@ -30,6 +30,7 @@ from surefoot.errors import (
     as_reason,
     encodable,
 )
+from surefoot.execute.system import require_processes
 from surefoot.integrations.optuna_history import OUTPUT, REASON, TRANSIENT, is_void, result_of
 from surefoot.integrations.optuna_outputs import constraint_attributes, objective_of, output_attributes, outputs_of
 from surefoot.optimize.hopeless import stop_if_hopeless
@@ -75,6 +76,8 @@ def run(
     """
     if workers < 1:
         raise InvalidInputError(f"expected at least one evaluation at a time; got workers={workers!r}; try workers=1")
+    if executor is None:
+        require_processes("evaluations of a problem file", problem.evaluator.memory_limit_mb)
     where = str(place or problem.default_storage)
     with Signals() as signals:
         opening = Patience(where, reporter.note, lambda: signals.finish)
