@@ -14,11 +14,11 @@ from typing import Any, Literal
 import numpy as np
 
 from surefoot.backend import engine, to_host
-from surefoot.engine.batch import Batch
 from surefoot.engine.model import Model, fit_model
 from surefoot.errors import InvalidInputError, shown
 from surefoot.numerics.designs import generator
 from surefoot.numerics.warping import LEVELS
+from surefoot.optimize.batches import batch_of
 from surefoot.optimize.border import Border, border_of
 from surefoot.optimize.checks import is_a
 from surefoot.optimize.document import Document
@@ -259,20 +259,13 @@ class Result:
     @cached_property
     def model(self) -> FittedModel:
         """The model fitted to everything evaluated; fitted on first use."""
-        ok = self.history.ok
-        if not ok.any():
+        if not self.history.ok.any():
             raise InvalidInputError(
                 f"expected at least one successful evaluation to fit a model; got {self.nfev}, all failed; "
                 "try other bounds, and see table() for the reasons"
             )
-        y = np.where(ok, self.sign * self.history.y, np.nan)
         units = self.history.units(self.space)
-        seen, kinds = self.history.seen[None], self.history.kinds[None]
-        outputs = self.history.limited(self.settings.outputs)
-        none = np.zeros((1, 0, units.shape[1]))
-        runs = Batch(units[None], y[None], ok[None], none, (0,), seen, kinds, outputs=outputs)
-        if not self.history.allowed.all():
-            runs = replace(runs, allowed=self.history.allowed[None])
+        runs = batch_of(self.history, units, self.space, self.sign, self.settings.outputs)
         rng = generator(self.settings.seed, 0, self.nfev)
         with engine(self.nfev):
             fitted = fit_model(runs, self.settings.spec, self.history.warmth, (rng,))
