@@ -115,7 +115,8 @@ def test_only_what_the_program_does_is_a_lesson(make_problem, reporter, slurm, c
     ("partition", "said"), [("work", "job         sbatch --partition=work"), ("nowhere", "nvalid partition name")]
 )
 def test_a_dry_run_asks_slurm_whether_it_would_take_the_job(tmp_path, slurm, partition, said):
-    table = f'[parameters]\nx = {{low = 0, high = 1}}\n[objective]\ncommand = ["true"]\n[slurm]\npartition = "{partition}"\n'
+    table = '[parameters]\nx = {low = 0, high = 1}\n[objective]\ncommand = ["true"]\n'
+    table += f'[slurm]\npartition = "{partition}"\n'
     (tmp_path / "p.toml").write_text(table)
     done = CliRunner().invoke(app, ["run", str(tmp_path / "p.toml"), "--slurm", "--dry-run"])
     assert said in f"{done.output} {done.exception}"
