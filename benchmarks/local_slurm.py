@@ -8,9 +8,9 @@ no control groups. The daemons die with this process, however it ends, and with 
 """
 
 import contextlib
-import getpass
 import os
 import platform
+import pwd
 import shutil
 import socket
 import subprocess
@@ -85,7 +85,7 @@ class LocalSlurm:
         self._configuration.write_text(
             _CONFIGURATION.format(
                 host=platform.node().split(".")[0],
-                user=getpass.getuser(),
+                user=pwd.getpwuid(os.getuid()).pw_name,
                 folder=folder,
                 controller=_free_port(),
                 node=_free_port(),

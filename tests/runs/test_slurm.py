@@ -116,7 +116,8 @@ def test_only_what_the_program_does_is_a_lesson(make_problem, reporter, slurm, c
 )
 def test_a_dry_run_asks_slurm_whether_it_would_take_the_job(tmp_path, slurm, partition, said):
     table = '[parameters]\nx = {low = 0, high = 1}\n[objective]\ncommand = ["true"]\n'
-    (tmp_path / "p.toml").write_text(table + f'[slurm]\npartition = "{partition}"\n')
+    table += f'[slurm]\npartition = "{partition}"\n'
+    (tmp_path / "p.toml").write_text(table)
     done = CliRunner().invoke(app, ["run", str(tmp_path / "p.toml"), "--slurm", "--dry-run"])
     assert said in f"{done.output} {done.exception}"
     assert [path.name for path in tmp_path.iterdir()] == ["p.toml"]

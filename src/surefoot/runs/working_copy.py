@@ -11,7 +11,6 @@ Others    Only one process at a time writes. Where locks hold on one machine onl
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import platform
@@ -83,6 +82,8 @@ class WorkingCopy:
 
 def _locked(path: Path) -> int:
     """A descriptor that holds the lock; StorageInternalError while another process does."""
+    import fcntl  # not on every system, where no network file system is known either
+
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
     except OSError as error:
