@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
+from optuna.distributions import BaseDistribution, CategoricalDistribution
 from optuna.study import Study
 from optuna.trial import TrialState, create_trial
 
@@ -25,9 +25,9 @@ from surefoot.integrations.optuna_history import REASON, trials_of
 from surefoot.integrations.optuna_outputs import constraint_attributes, output_attributes
 from surefoot.optimize.history import VALUE, Evaluation
 from surefoot.optimize.outputs import as_share
-from surefoot.runs.evaluator import PROGRESS
+from surefoot.runs.names import PROGRESS
 from surefoot.runs.problem import Problem
-from surefoot.runs.reading import as_number
+from surefoot.runs.values import as_number, contains, value_of
 
 _MOST_BYTES = 256 * 2**20
 _FAILED = "failed, in {}"  # a failure without a reason
@@ -95,7 +95,7 @@ def add_rows(study: Study, problem: Problem, rows: Sequence[Row], origin: str) -
             continue
         where = f"line {number} of {origin}"
         x = {n: _value(n, row.get(c, ""), problem.parameters[n], where) for n, c in columns.items()}
-        wrong = [n for n, v in x.items() if not _contains(problem.parameters[n], v)]
+        wrong = [n for n, v in x.items() if not contains(problem.parameters[n], v)]
         if wrong:
             outside.append(f"{where}: {wrong[0]} = {x[wrong[0]]}")
             continue
@@ -155,29 +155,21 @@ def _value(name: str, text: str, d: BaseDistribution, where: str) -> Any:
     text = text.strip()
     if not text and d.single():
         return d.choices[0] if isinstance(d, CategoricalDistribution) else d.low  # type: ignore[attr-defined]
-    if isinstance(d, CategoricalDistribution):
-        by_text = {str(choice).lower() if isinstance(choice, bool) else str(choice): choice for choice in d.choices}
-        return by_text.get(text, by_text.get(text.lower(), text))
-    number = _number(name, text, where)
-    return int(number) if isinstance(d, IntDistribution) and number.is_integer() else number
+    try:
+        return value_of(d, text)
+    except ValueError:
+        raise _no_number(name, text, where) from None
 
 
 def _number(name: str, text: str, where: str) -> float:
     try:
         return as_number(text)
     except ValueError:
-        raise InvalidInputError(f"expected a number as {name} in {where}; got {text[:60]!r}; try mending it") from None
+        raise _no_number(name, text, where) from None
 
 
-def _contains(d: BaseDistribution, value: Any) -> bool:
-    """Whether the parameter can have the value: between its bounds, on its grid."""
-    if isinstance(d, CategoricalDistribution):
-        return value in d.choices
-    assert isinstance(d, (FloatDistribution, IntDistribution))  # Optuna has no others
-    if not isinstance(value, (int, float)) or not d.low <= value <= d.high:
-        return False
-    steps = 0.0 if d.step is None or d.log else (value - d.low) / d.step
-    return abs(steps - round(steps)) < 1e-8 and (isinstance(value, int) or isinstance(d, FloatDistribution))
+def _no_number(name: str, text: str, where: str) -> InvalidInputError:
+    return InvalidInputError(f"expected a number as {name} in {where}; got {text[:60]!r}; try mending it")
 
 
 def _key(x: Mapping[str, Any], y: float | None) -> tuple[Any, ...]:

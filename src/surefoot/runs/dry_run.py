@@ -43,11 +43,8 @@ def check(problem: Problem, place: str) -> Iterator[str]:
             yield f"file        {name}, {len(source.splitlines())} lines"
         for source in (*problem.evaluator.deck.copies, *problem.evaluator.deck.links):
             yield f"file        {os.path.basename(source)}"
-        before, after = (
-            [step.command for step in steps] for steps in (problem.evaluator.before, problem.evaluator.after)
-        )
-        for command in (*before, problem.evaluator.command, *after):
-            yield f"command     {shlex.join(fill(command, values))}"
+        for step in problem.evaluator.steps:
+            yield f"command     {shlex.join(fill(step.command, values))}"
         yield f"in          {folder}"
         for name, result in problem.evaluator.results:
             yield f"result      {name}: {result.told()}"

@@ -1,0 +1,5 @@
+"""Names that mean something in the working directory of an evaluation, and among its outputs."""
+
+STDOUT, STDERR = "stdout.txt", "stderr.txt"
+PARAMETERS_FILE = "parameters.json"  # for simulators that read files
+PROGRESS = "progress"  # among outputs: the share of the work that was done
