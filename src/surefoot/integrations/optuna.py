@@ -33,12 +33,12 @@ from surefoot.execute.outcome import exception_outcome
 from surefoot.expect import expect
 from surefoot.integrations.optuna_history import (
     FALLBACK,
-    FORGOTTEN,
     LIMITS,
     REASON,
     SUGGESTION,
     TRANSIENT,
     common_space,
+    is_taken_out,
     result_of,
     runs_of,
     sign_of,
@@ -173,7 +173,7 @@ class SurefootSampler(BaseSampler):
         outputs = self._settings.outputs or constraint_limits(trials)
         space, runs = runs_of(trials, me, search_space, sign, self._learn_from_all, region, outputs)
         domain: Domain = space if self._domain is None else self._domain
-        number = me - sum(FORGOTTEN in t.user_attrs and t.number < me for t in trials)  # the design begins anew
+        number = me - sum(is_taken_out(t) and t.number < me for t in trials)  # the design begins anew
         settings = replace(self._settings, n_init=n_init, outputs=outputs)
         suggestion = suggest(domain, runs, number, settings.spec, warmth_of(trials))
         return dict(zip(space.names, domain.decode(suggestion.x[0]), strict=True)), suggestion.warmth

@@ -16,6 +16,7 @@ from surefoot.runs.placeholders import fill
 from surefoot.runs.problem import Problem
 from surefoot.runs.storage import has_studies, load_study, opened, parse_url, shown_url, study_names
 from surefoot.runs.study import changes_of, check_same_problem, counts_of
+from surefoot.runs.versions import changed_parameters
 
 
 def check(problem: Problem, place: str) -> Iterator[str]:
@@ -58,9 +59,10 @@ def check(problem: Problem, place: str) -> Iterator[str]:
             return
         study = load_study(storage, problem.name)
         check_same_problem(study, problem)
+        moved = changed_parameters(study, problem)
         counts = counts_of(study, problem.n_evals)
         yield f"storage     {shown_url(url)}, {counts.finished} evaluations there, {counts.running} under way"
-        for line in changes_of(study, problem):
+        for line in (*moved, *changes_of(study, problem)):
             yield f"changed     {line}"
 
 

@@ -14,9 +14,11 @@ from optuna.study import Study
 from optuna.trial import FrozenTrial, TrialState
 
 from surefoot.errors import InvalidInputError
-from surefoot.integrations.optuna_history import FORGOTTEN, STUDY, fallbacks_of, is_void, trials_of
+from surefoot.integrations.optuna_changed import OUTSIDE
+from surefoot.integrations.optuna_history import FORGOTTEN, STUDY, WAS, fallbacks_of, is_void, trials_of
 from surefoot.runs.claims import RunSampler
 from surefoot.runs.problem import Problem
+from surefoot.runs.versions import changed_parameters
 
 CHANGES = "surefoot:changes"  # user attribute of a study: when its objective changed, after which trial, and what
 
@@ -47,6 +49,7 @@ class Counts:
     best: float | None  # within the limits on outputs
     forgotten: int = 0  # trials that the user took out
     fallbacks: int = 0  # evaluations at random points because the engine failed
+    outside: int = 0  # evaluations that parameters changed since do not have
 
 
 def open_study(problem: Problem, storage: RDBStorage, note: Callable[[str], None] = lambda text: None) -> Study:
@@ -57,11 +60,14 @@ def open_study(problem: Problem, storage: RDBStorage, note: Callable[[str], None
         storage=storage, study_name=problem.name, direction=problem.direction, sampler=sampler, load_if_exists=True
     )
     check_same_problem(study, problem)
-    changes = changes_of(study, problem)
-    if changes:
+    moved, changes = changed_parameters(study, problem), changes_of(study, problem)
+    if moved or changes:
         n_trials = len(study.get_trials(deepcopy=False))
-        entry = {"when": datetime.now().isoformat(timespec="seconds"), "trials": n_trials, "changes": changes}
+        entry = {"when": datetime.now().isoformat(timespec="seconds"), "trials": n_trials, "changes": moved + changes}
         study.set_user_attr(CHANGES, [*(study.user_attrs.get(CHANGES) or []), entry][-_MOST_CHANGES:])
+    if moved:
+        note(f"the parameters have changed since this study was begun: {'; '.join(moved)}")
+    if changes:
         finished = counts_of(study, problem.n_evals).finished
         note(f"the objective has changed since this study was begun: {'; '.join(changes)}")
         if finished:
@@ -69,8 +75,10 @@ def open_study(problem: Problem, storage: RDBStorage, note: Callable[[str], None
                 f"the {finished} evaluations so far count and are learned from; "
                 f"surefoot forget takes out those that should not be"
             )
-    now = _about(problem)
-    if study.user_attrs.get(STUDY) != now:
+    before, now = study.user_attrs.get(STUDY) or {}, _about(problem)
+    if moved or WAS in before:
+        now[WAS] = {**before.get(WAS, {}), **problem.was}
+    if before != now:
         study.set_user_attr(STUDY, now)
     return study
 
@@ -115,20 +123,17 @@ def _shown(value: Any) -> str:
 
 
 def check_same_problem(study: Study, problem: Problem) -> None:
-    """Raise if the study is of another problem, or of somebody else."""
+    """Raise if the study is somebody else's, or was begun with the other direction."""
     about: dict[str, Any] | None = study.user_attrs.get(STUDY)
     if about is None and study.get_trials(deepcopy=False):
         raise InvalidInputError(
             f"expected a study made by surefoot run; {problem.name!r} in this storage is another's; try another name"
         )
-    if about is not None:
-        before, now = about["parameters"], problem.to_json()["parameters"]
-        if before != now or study.direction.name.lower() != problem.direction:
-            changed = sorted({*before, *now} - {k for k in before if before.get(k) == now.get(k)}) or ["direction"]
-            raise InvalidInputError(
-                f"expected the parameters and direction that study {problem.name!r} was begun with; "
-                f"got others for {', '.join(changed)}; try another name in the problem file"
-            )
+    if about is not None and study.direction.name.lower() != problem.direction:
+        raise InvalidInputError(
+            f"expected the direction that study {problem.name!r} was begun with; got {problem.direction!r}; "
+            "try another name in the problem file"
+        )
 
 
 def counts_of(study: Study, n_evals: int, trials: Sequence[FrozenTrial] | None = None) -> Counts:
@@ -146,4 +151,5 @@ def counts_of(study: Study, n_evals: int, trials: Sequence[FrozenTrial] | None =
         best=None if not values else (max if study.direction.name == "MAXIMIZE" else min)(values),
         forgotten=sum(FORGOTTEN in t.user_attrs for t in found),
         fallbacks=len(fallbacks_of(counted)),
+        outside=sum(OUTSIDE in t.user_attrs and t.state.is_finished() for t in found),
     )

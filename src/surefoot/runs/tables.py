@@ -16,6 +16,7 @@ from optuna.study import Study
 from optuna.trial import FrozenTrial, TrialState
 
 from surefoot.errors import InvalidInputError, MissingExtraError, encodable
+from surefoot.integrations.optuna_changed import OUTSIDE
 from surefoot.integrations.optuna_history import (
     FORGOTTEN,
     OUTPUT,
@@ -34,7 +35,7 @@ from surefoot.optimize.outputs import OPTIONAL, columns
 from surefoot.runs.storage import load_study, study_names
 from surefoot.runs.study import counts_of
 
-_COLUMNS = ("number", "status", "duration_s", "reason", "started", "ended", "host", "folder", "fallback", *OPTIONAL)
+RESERVED = ("number", "status", "duration_s", "reason", "started", "ended", "host", "folder", "fallback")
 FORMATS = (".csv", ".json", ".parquet")
 Row = dict[str, Any]
 
@@ -42,10 +43,13 @@ Row = dict[str, Any]
 def status_of(trial: FrozenTrial) -> str:
     """ok, failed (learned from), transient (not), void (never evaluated), pruned, running or waiting.
 
-    forgotten: the user took it out; repeated: a second result of a point, which is kept and does not count
+    forgotten: the user took it out; outside: its point is not among the parameters of today; repeated: a second result
+    of a point. These three are kept and do not count.
     """
     if FORGOTTEN in trial.user_attrs:
         return "forgotten"
+    if OUTSIDE in trial.user_attrs:
+        return "outside"
     if REPEATED in trial.user_attrs:
         return "repeated"
     if trial.state == TrialState.COMPLETE:
@@ -69,7 +73,7 @@ def trial_rows(study: Study) -> list[Row]:
     names = dict.fromkeys(name for trial in trials for name in trial.params)
     further = dict.fromkeys(name for fields in told.values() for name in fields["further"])
     further.pop(objective_of(trials) or VALUE, None)
-    parameters, outputs = columns((*_COLUMNS, *values), names, further)
+    parameters, outputs = columns((*RESERVED, *OPTIONAL, *values), names, further)
     known = [name for name in OPTIONAL if any(math.isfinite(fields[name]) for fields in told.values())]
     rows = []
     for t in trials:
@@ -114,6 +118,7 @@ def study_rows(storage: RDBStorage) -> list[Row]:
             "running": None if counts is None else counts.running,
             "best": None if counts is None else counts.best,
             "forgotten": None if counts is None else counts.forgotten,
+            "outside": None if counts is None else counts.outside,
             "fallbacks": None if counts is None else counts.fallbacks,
             "objective": about.get("objective", ""),
         })  # fmt: skip
@@ -168,10 +173,13 @@ def as_csv(rows: Sequence[Row]) -> str:
     return text.getvalue()
 
 
+def is_guarded(text: str) -> bool:
+    """Whether a spreadsheet would run it."""
+    return text.startswith(("=", "+", "-", "@", "\t", "\r"))
+
+
 def _cell(value: Any) -> Any:
-    if isinstance(value, str):
-        return f"'{value}" if value.startswith(("=", "+", "-", "@", "\t", "\r")) else value
-    return value
+    return f"'{value}" if isinstance(value, str) and is_guarded(value) else value
 
 
 def as_json(rows: Sequence[Row]) -> str:

@@ -13,12 +13,13 @@ from optuna.distributions import BaseDistribution, CategoricalDistribution
 
 from surefoot.errors import UnknownNameError, shown
 from surefoot.expect import expect, nearest
+from surefoot.integrations.optuna_space import contains
 from surefoot.optimize.history import Evaluation
 from surefoot.runs.evaluation import evaluate_trial
 from surefoot.runs.names import STDERR, STDOUT
 from surefoot.runs.problem import Problem
 from surefoot.runs.reading import tail
-from surefoot.runs.values import contains, domain_of, text_of, value_of
+from surefoot.runs.values import domain_of, text_of, value_of
 
 _MOST_LINES = 20  # of a file or an output that are shown
 _MOST_BYTES = 20_000

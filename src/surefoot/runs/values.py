@@ -16,24 +16,13 @@ def text_of(value: Any) -> str:
 
 
 def value_of(d: BaseDistribution, text: str) -> Any:
-    """The value that a text says; ValueError if a number is wanted and it is none. It may be outside: `contains`."""
+    """The value that a text says; ValueError if a number is wanted and it is none."""
     text = text.strip()
     if isinstance(d, CategoricalDistribution):
         by_text = {text_of(choice): choice for choice in d.choices}
         return by_text.get(text, by_text.get(text.lower(), text))
     number = as_number(text)
     return int(number) if isinstance(d, IntDistribution) and number.is_integer() else number
-
-
-def contains(d: BaseDistribution, value: Any) -> bool:
-    """Whether the parameter can have the value: between its bounds, on its grid."""
-    if isinstance(d, CategoricalDistribution):
-        return value in d.choices
-    assert isinstance(d, (FloatDistribution, IntDistribution))  # Optuna has no others
-    if not isinstance(value, (int, float)) or not d.low <= value <= d.high:
-        return False
-    steps = 0.0 if d.step is None or d.log else (value - d.low) / d.step
-    return abs(steps - round(steps)) < 1e-8 and (isinstance(value, int) or isinstance(d, FloatDistribution))
 
 
 def domain_of(d: BaseDistribution) -> str:

@@ -45,6 +45,7 @@ from surefoot.runs.set_up import stop_if_set_up_fails
 from surefoot.runs.signals import Signals
 from surefoot.runs.storage import close_storage, make_durable, open_storage, parse_url, shown_url
 from surefoot.runs.study import Reporter, counts_of, open_study
+from surefoot.runs.versions import is_of_today
 
 INTERRUPTED = "interrupted"  # how the message of a result begins if the user stopped the run
 _POLL_S = 0.2
@@ -203,6 +204,10 @@ class Worker:
             self._running[future] = claimed
 
     def _claim(self) -> Claimed | None:
+        if not self._persist(lambda: is_of_today(self._study, self._problem)):
+            self._enough = "another run has changed the parameters of this study; run again to go on with those"
+            self._reporter.note(f"stopping: {self._enough}")
+            return None
         try:
             trial = self._persist(lambda: self._claims.claim(lambda: self._signals.finish))
         except SpaceExhaustedError:
