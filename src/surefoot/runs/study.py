@@ -17,6 +17,7 @@ from surefoot.errors import InvalidInputError
 from surefoot.integrations.optuna_changed import OUTSIDE
 from surefoot.integrations.optuna_history import FORGOTTEN, STUDY, WAS, fallbacks_of, is_void, trials_of
 from surefoot.runs.claims import RunSampler
+from surefoot.runs.contents import digests_of, files_of
 from surefoot.runs.problem import Problem
 from surefoot.runs.versions import changed_parameters
 
@@ -60,6 +61,12 @@ def open_study(problem: Problem, storage: RDBStorage, note: Callable[[str], None
         storage=storage, study_name=problem.name, direction=problem.direction, sampler=sampler, load_if_exists=True
     )
     check_same_problem(study, problem)
+    note_changes(study, problem, note)
+    return study
+
+
+def note_changes(study: Study, problem: Problem, note: Callable[[str], None]) -> None:
+    """Say what has changed since the study's last run, or since this one began, and keep it with the study."""
     moved, changes = changed_parameters(study, problem), changes_of(study, problem)
     if moved or changes:
         n_trials = len(study.get_trials(deepcopy=False))
@@ -80,7 +87,6 @@ def open_study(problem: Problem, storage: RDBStorage, note: Callable[[str], None
         now[WAS] = {**before.get(WAS, {}), **problem.was}
     if before != now:
         study.set_user_attr(STUDY, now)
-    return study
 
 
 def _about(problem: Problem) -> dict[str, Any]:
@@ -90,7 +96,8 @@ def _about(problem: Problem) -> dict[str, Any]:
     table["command"] = [argument.replace(here, "{here}") for argument in table.get("command") or []]
     # a value may be a secret: only whether it changes is kept
     hidden = {k: hashlib.sha256(str(v).encode()).hexdigest()[:16] for k, v in (table.get("environment") or {}).items()}
-    return {**problem.to_json(), "objective_table": {**table, "environment": hidden}}
+    contents = digests_of(files_of(problem.evaluator, problem.folder))
+    return {**problem.to_json(), "objective_table": {**table, "environment": hidden, "contents": contents}}
 
 
 def changes_of(study: Study, problem: Problem) -> list[str]:
@@ -106,7 +113,10 @@ def changes_of(study: Study, problem: Problem) -> list[str]:
     was, is_now = ((about.get("settings") or {}).get("outputs") or {} for about in (before, now))
     changes += [] if was == is_now else [f"limits on outputs were {_told(was)}, are {_told(is_now)}"]
     for key in [key for key in old if key in new and old[key] != new[key]]:  # other versions have other keys
-        if key in ("environment", "files", "results"):
+        if key == "contents":  # what came or went is told as a change of the command, of copy or of link
+            names = sorted(k for k in old[key].keys() & new[key].keys() if old[key][k] != new[key][k])
+            changes += [f"other contents of {', '.join(names)}"] if names else []
+        elif key in ("environment", "files", "results"):
             names = sorted(k for k in {**old[key], **new[key]} if old[key].get(k) != new[key].get(k))
             changes.append(f"{key}: {', '.join(names)}")
         else:

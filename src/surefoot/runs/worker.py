@@ -36,6 +36,7 @@ from surefoot.optimize.outputs import check_named, under_one_name
 from surefoot.optimize.result import Result
 from surefoot.runs import evaluation, rescue
 from surefoot.runs.claims import Claims
+from surefoot.runs.contents import files_of, stamps_of
 from surefoot.runs.evaluation import Finished, evaluate_trial, processes
 from surefoot.runs.heart import Heart
 from surefoot.runs.patience import Patience
@@ -44,7 +45,7 @@ from surefoot.runs.rescue import Unsaved
 from surefoot.runs.set_up import stop_if_set_up_fails
 from surefoot.runs.signals import Signals
 from surefoot.runs.storage import close_storage, make_durable, open_storage, parse_url, shown_url
-from surefoot.runs.study import Reporter, counts_of, open_study
+from surefoot.runs.study import Reporter, counts_of, note_changes, open_study
 from surefoot.runs.versions import is_of_today
 
 INTERRUPTED = "interrupted"  # how the message of a result begins if the user stopped the run
@@ -133,6 +134,8 @@ class Worker:
         self._told_to_finish = False
         self._exhausted = False
         self._enough = ""  # why to stop before the budget is used up
+        self._files = files_of(problem.evaluator, problem.folder)
+        self._stamps = stamps_of(self._files)
         self._began = time.monotonic()
         self._lost = False  # whether the storage is
         self._not_before = 0.0  # when the next claim makes sense
@@ -236,12 +239,21 @@ class Worker:
         self._persist(lambda: make_durable(self._storage))
         self._reporter.saved(self._study)
         self._progress()
+        self._look_at_files()
         if n_failed:
             result = self.result()
             check_named(result.history.evaluations)
             stop_if_set_up_fails(result, self._problem, self._n_before)
             stop_if_hopeless(result, self._problem.max_failures, _TOML_HINT)
         self._look_for_the_end()
+
+    def _look_at_files(self) -> None:
+        """Say so if a file that evaluations are made with has changed on the way."""
+        stamps = stamps_of(self._files)
+        if stamps != self._stamps:
+            self._stamps = stamps
+            if self._persist(lambda: is_of_today(self._study, self._problem)):
+                self._persist(lambda: note_changes(self._study, self._problem, self._reporter.note))
 
     def _look_for_the_end(self) -> None:
         """Whether there is a reason to stop; what runs is finished."""
