@@ -110,5 +110,7 @@ def _with_outputs(outcome: Outcome, value: float | dict[str, float]) -> Outcome:
     """What came, with what was read; among outputs by name `progress` is the share of the work that was done."""
     if not isinstance(value, dict):
         return replace(outcome, value=value)
-    outputs = {name: number for name, number in value.items() if name != PROGRESS}
-    return replace(outcome, value=outputs, progress=value.get(PROGRESS, math.nan))
+    share = value.get(PROGRESS, math.nan)
+    is_share = math.isnan(share) or 0.0 <= share <= 1.0
+    outputs = {name: number for name, number in value.items() if name != PROGRESS or not is_share}
+    return replace(outcome, value=outputs, progress=share if is_share else math.nan)

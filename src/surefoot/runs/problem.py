@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import os
 import tomllib
+import warnings
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -242,9 +243,11 @@ def _parameter(name: str, fields: Any) -> BaseDistribution:
         fits = positive and not log and (step <= high - low or low == high) and (high - low) / step <= _MOST_STEPS
         expect(fits, f"a positive step within the range of {where}, and no log with it", step, "no step")
     Space.of({name: Integer(int(low), int(high), log) if kind == "integer" else Real(low, high, log)})
-    if kind == "integer":
-        return IntDistribution(int(low), int(high), log=log, step=step or 1)
-    return FloatDistribution(low, high, log=log, step=step)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Optuna's: a step that does not divide the range makes it end at the last step
+        if kind == "integer":
+            return IntDistribution(int(low), int(high), log=log, step=step or 1)
+        return FloatDistribution(low, high, log=log, step=step)
 
 
 def _choices(where: str, fields: Mapping[str, Any]) -> CategoricalDistribution:

@@ -18,6 +18,7 @@ from surefoot.integrations.optuna_changed import OUTSIDE
 from surefoot.integrations.optuna_history import FORGOTTEN, STUDY, WAS, fallbacks_of, is_void, trials_of
 from surefoot.runs.claims import RunSampler
 from surefoot.runs.contents import digests_of, files_of
+from surefoot.runs.judge import Judge
 from surefoot.runs.problem import Problem
 from surefoot.runs.versions import changed_parameters
 
@@ -47,10 +48,11 @@ class Counts:
     finished: int
     failed: int
     running: int
-    best: float | None  # within the limits on outputs
+    best: float | None  # within the limits on outputs and the known constraints
     forgotten: int = 0  # trials that the user took out
     fallbacks: int = 0  # evaluations at random points because the engine failed
     outside: int = 0  # evaluations that parameters changed since do not have
+    queued: int = 0  # points that wait to be evaluated
 
 
 def open_study(problem: Problem, storage: RDBStorage, note: Callable[[str], None] = lambda text: None) -> Study:
@@ -152,7 +154,8 @@ def counts_of(study: Study, n_evals: int, trials: Sequence[FrozenTrial] | None =
     counted = [t for t in found if not is_void(t)]
     finished = [t for t in counted if t.state.is_finished()]
     complete = [(t, t.value) for t in finished if t.state == TrialState.COMPLETE and t.value is not None]
-    values = [value for t, value in complete if all(excess <= 0.0 for excess in t.constraints.values())]
+    judge = Judge(study)
+    values = [value for t, value in complete if judge.is_within(t)]
     return Counts(
         n_evals=n_evals,
         finished=len(finished),
@@ -161,5 +164,19 @@ def counts_of(study: Study, n_evals: int, trials: Sequence[FrozenTrial] | None =
         best=None if not values else (max if study.direction.name == "MAXIMIZE" else min)(values),
         forgotten=sum(FORGOTTEN in t.user_attrs for t in found),
         fallbacks=len(fallbacks_of(counted)),
+        queued=sum(t.state == TrialState.WAITING for t in counted),
         outside=sum(OUTSIDE in t.user_attrs and t.state.is_finished() for t in found),
+    )
+
+
+def told_if_used_up(counts: Counts) -> str:
+    """A study that has its evaluations begins none, not even of points that were added: how to go on, for people."""
+    n, n_evals = counts.finished, counts.n_evals
+    if n < n_evals:
+        return ""
+    more = f", and {n - n_evals} more" if n > n_evals else ""
+    waiting = f", {counts.queued} queued point{'s wait' if counts.queued > 1 else ' waits'}" if counts.queued else ""
+    return (
+        f"all {n_evals} evaluations are there{more}{waiting}: none is begun; "
+        f"try n_evals = {n + (counts.queued or 10)} in the problem file to go on"
     )

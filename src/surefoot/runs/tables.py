@@ -32,10 +32,12 @@ from surefoot.integrations.optuna_history import (
 from surefoot.integrations.optuna_outputs import objective_of, outputs_of
 from surefoot.optimize.history import VALUE
 from surefoot.optimize.outputs import OPTIONAL, columns
+from surefoot.runs.judge import Judge
 from surefoot.runs.storage import load_study, study_names
 from surefoot.runs.study import counts_of
 
-RESERVED = ("number", "status", "duration_s", "reason", "started", "ended", "host", "folder", "fallback")
+WITHIN = "within"  # the column that says whether limits and known constraints are met
+RESERVED = ("number", "status", "duration_s", "reason", "started", "ended", "host", "folder", "fallback", WITHIN)
 FORMATS = (".csv", ".json", ".parquet")
 Row = dict[str, Any]
 
@@ -62,12 +64,15 @@ def status_of(trial: FrozenTrial) -> str:
 def trial_rows(study: Study) -> list[Row]:
     """One row per trial, in the order of their numbers, all with the same keys.
 
-    A study with points that are random because the engine failed has a column `fallback`, which tells why. Further
+    A study with points that are random because the engine failed has a column `fallback`, which tells why; one with
+    limits or known constraints a column `within`, yes or no by those that it has now. Further
     outputs have a column each, progress and fidelity if any is known. A parameter or output whose name is taken has a
     prefix: parameter.status, output.status.
     """
     trials = trials_of(study)
     fallbacks = fallbacks_of(trials)
+    judge = Judge(study)
+    ruled = judge.has_rules()
     values = ["value"] if len(study.directions) == 1 else [f"value_{i}" for i in range(len(study.directions))]
     told = {t.number: outputs_of(t) for t in trials}
     names = dict.fromkeys(name for trial in trials for name in trial.params)
@@ -82,6 +87,7 @@ def trial_rows(study: Study) -> list[Row]:
             "number": t.number,
             "status": status_of(t),
             **dict(zip(values, t.values or [None] * len(values), strict=True)),
+            **({WITHIN: _yes(judge.is_within(t)) if t.state == TrialState.COMPLETE else None} if ruled else {}),
             **{column: t.params.get(name) for name, column in parameters.items()},
             **{column: _or_none(told[t.number]["further"].get(name)) for name, column in outputs.items()},
             **{name: _or_none(told[t.number][name]) for name in known},
@@ -95,6 +101,10 @@ def trial_rows(study: Study) -> list[Row]:
         }  # fmt: skip
         rows.append({name: encodable(value) if isinstance(value, str) else value for name, value in row.items()})
     return rows
+
+
+def _yes(holds: bool) -> str:
+    return "yes" if holds else "no"
 
 
 def _or_none(number: float | None) -> float | None:

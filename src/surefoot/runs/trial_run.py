@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import shlex
 from collections.abc import Callable, Mapping
@@ -9,14 +10,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from optuna.distributions import BaseDistribution, CategoricalDistribution
 
 from surefoot.errors import UnknownNameError, shown
 from surefoot.expect import expect, nearest
-from surefoot.integrations.optuna_space import contains
+from surefoot.integrations.optuna_space import constrained_space, contains
 from surefoot.optimize.history import Evaluation
+from surefoot.optimize.limits import limits_of
 from surefoot.runs.evaluation import evaluate_trial
-from surefoot.runs.names import STDERR, STDOUT
+from surefoot.runs.names import NO_SHARE, PROGRESS, STDERR, STDOUT
 from surefoot.runs.problem import Problem
 from surefoot.runs.reading import tail
 from surefoot.runs.values import domain_of, text_of, value_of
@@ -56,6 +59,9 @@ def evaluate_aloud(problem: Problem, x: dict[str, Any], say: Callable[[str], Non
     folder = problem.evaluations_folder / FOLDER
     say("point       " + ", ".join(f"{name} = {value}" for name, value in x.items()))
     say(f"in          {folder}")
+    for constraint in constrained_space(problem.parameters, problem.constraints or None).constraints:
+        if not constraint.holds(x):
+            say(f"FORBIDDEN   by {constraint}: no run evaluates this point")
 
     def watch(what: str, thing: Any) -> None:
         if what == "files":
@@ -84,7 +90,13 @@ def evaluate_aloud(problem: Problem, x: dict[str, Any], say: Callable[[str], Non
     said = [f"{name} = {value:.9g}" for name, value in (evaluation.outputs or {}).items()]
     if said and not problem.evaluator.results:
         say("outputs     " + ", ".join(said))
+    if PROGRESS in evaluation.further:
+        say(f"progress    {NO_SHARE.format(evaluation.further[PROGRESS])}")
     if evaluation.ok:
+        for name, limit in zip(limits := problem.settings.outputs, limits_of(limits), strict=True):
+            y = evaluation.outputs.get(name, math.nan)
+            within = "within" if limit.violation(np.asarray(y)) <= 0.0 else "OUTSIDE"
+            say(f"limit       {name} = {y:.9g}, {within} {limits[name]}")
         say(f"value       {evaluation.y:.12g}, after {evaluation.duration_s:.3g} s")
     else:
         say(f"FAILED      {evaluation.reason}, after {evaluation.duration_s:.3g} s")

@@ -39,13 +39,14 @@ from surefoot.runs.claims import Claims
 from surefoot.runs.contents import files_of, stamps_of
 from surefoot.runs.evaluation import Finished, evaluate_trial, processes
 from surefoot.runs.heart import Heart
+from surefoot.runs.names import NO_SHARE, PROGRESS
 from surefoot.runs.patience import Patience
 from surefoot.runs.problem import Problem
 from surefoot.runs.rescue import Unsaved
 from surefoot.runs.set_up import stop_if_set_up_fails
 from surefoot.runs.signals import Signals
 from surefoot.runs.storage import close_storage, make_durable, open_storage, parse_url, shown_url
-from surefoot.runs.study import Reporter, counts_of, note_changes, open_study
+from surefoot.runs.study import Reporter, counts_of, note_changes, open_study, told_if_used_up
 from surefoot.runs.versions import is_of_today
 
 INTERRUPTED = "interrupted"  # how the message of a result begins if the user stopped the run
@@ -131,7 +132,7 @@ class Worker:
         self._untold: dict[int, Unsaved] = {}  # ended, but not stored yet
         self._objective = problem.evaluator.name or None  # the name of the value, once it is known
         self._n_before = 0  # evaluations of earlier runs
-        self._told_to_finish = False
+        self._told_to_finish = self._said_no_share = False
         self._exhausted = False
         self._enough = ""  # why to stop before the budget is used up
         self._files = files_of(problem.evaluator, problem.folder)
@@ -160,6 +161,8 @@ class Worker:
         self._store_unsaved()
         self._progress()
         self._n_before = self._counts.finished
+        if used_up := told_if_used_up(self._counts):
+            self._reporter.note(used_up)
         self._objective = self._objective or objective_of(self._persist(self._claims.trials))
         looked = time.monotonic()
         self._look_for_the_end()
@@ -179,7 +182,7 @@ class Worker:
     def result(self) -> Result:
         """What the study knows."""
         found = self._persist(lambda: result_of(self._study, settings=self._problem.settings))
-        stopped = f"{INTERRUPTED} from the keyboard; every finished evaluation is kept"
+        stopped = f"{INTERRUPTED} {self._signals.told}; every finished evaluation is kept"
         if self._signals.finish:
             return replace(found, message=stopped)
         return replace(found, message=f"stopped: {self._enough}") if self._enough else found
@@ -302,6 +305,9 @@ class Worker:
             attributes[REASON if e.status == "failed" else TRANSIENT] = as_reason(e.reason)
         elif limits := self._problem.settings.outputs:
             attributes |= constraint_attributes(e.outputs, limits)
+        if PROGRESS in e.further and not self._said_no_share:
+            self._said_no_share = True
+            self._reporter.note(NO_SHARE.format(e.further[PROGRESS]))
         self._store(Unsaved(shown_url(self._url), claimed.number, claimed.point, e.y if e.ok else None, attributes))
         if e.ok and not e.outputs.keys() >= self._problem.settings.outputs.keys():
             succeeded = [t for t in self._persist(self._claims.trials) if t.state == TrialState.COMPLETE]
