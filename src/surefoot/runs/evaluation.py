@@ -24,7 +24,7 @@ from surefoot.execute.processes import Processes, StoppedError
 from surefoot.optimize.evaluate import from_outcome
 from surefoot.optimize.history import Evaluation
 from surefoot.runs.command import Surroundings, Watch, run_command
-from surefoot.runs.evaluator import PARAMETERS_FILE, STDERR, STDOUT
+from surefoot.runs.names import PARAMETERS_FILE, STDERR, STDOUT
 from surefoot.runs.problem import Problem
 from surefoot.runs.reading import tail
 
