@@ -11,7 +11,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 
 from surefoot.optimize.history import VALUE
-from surefoot.optimize.notes import notes
+from surefoot.optimize.notes import notes, outlook
 from surefoot.optimize.reasons import grouped
 from surefoot.optimize.result import Result
 from surefoot.runs.study import Counts
@@ -135,4 +135,6 @@ def final_table(result: Result, name: str, n_evals: int) -> Table:
         table.add_row("constraint", escape(str(constraint)))
     for note in notes(result):
         table.add_row("note", escape(note))
+    if ahead := outlook(result):
+        table.add_row("outlook", escape(ahead))
     return table
