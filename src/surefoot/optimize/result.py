@@ -14,6 +14,7 @@ from typing import Any, Literal
 import numpy as np
 
 from surefoot.backend import engine, to_host
+from surefoot.engine.batch import Batch
 from surefoot.engine.model import Model, fit_model
 from surefoot.errors import InvalidInputError, shown
 from surefoot.numerics.designs import generator
