@@ -121,12 +121,22 @@ def _shown(value) -> str:
     return f'"{value}"' if isinstance(value, str) else repr(value)
 
 
+def _default(record: type, name: str) -> str:
+    value = getattr(record, name)
+    return "none" if value in (None, "", ()) else f"`{_shown(value)}`"
+
+
 def problem_file() -> dict[str, str]:
     """A table of keys for every table of a problem file."""
-    from surefoot.optimize.stopping import Stop
+    from surefoot.optimize.stopping import Stop, Unlikely
     from surefoot.runs import keys
+    from surefoot.runs.slurm_table import SlurmTable
 
-    stop = {name: (comment, "none") for name, _, comment in fields_of(Stop)}
+    records = {"stop": Stop, "gain": Unlikely, "slurm": SlurmTable}
+    read = {
+        table: {name: (comment, _default(record, name)) for name, _, comment in fields_of(record)}
+        for table, record in records.items()
+    }
     tables = {
         "problem": keys.PROBLEM,
         "range": keys.RANGE,
@@ -135,7 +145,7 @@ def problem_file() -> dict[str, str]:
         "step": keys.STEP,
         "value": keys.VALUE,
         "result": keys.RESULT,
-        "stop": stop,
+        **read,
     }
     return {
         f"problem-{name}": table(

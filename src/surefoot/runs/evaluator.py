@@ -34,14 +34,12 @@ from surefoot.errors import InvalidInputError, shown
 from surefoot.expect import expect, is_count, is_number, known_keys
 from surefoot.runs import keys
 from surefoot.runs.decks import Deck, deck_from
+from surefoot.runs.names import PARAMETERS_FILE, PROGRESS
 from surefoot.runs.placeholders import Samples, names_in, samples_of
 from surefoot.runs.results import Source, check_regex, results_from
 
 _MOST_DEPTH = 6  # of tables and lists
 _MOST_TEXT = 100_000  # characters: Linux takes no longer argument of a command
-PROGRESS = "progress"  # among outputs by name: the share of the work that was done
-STDOUT, STDERR = "stdout.txt", "stderr.txt"  # in the working directory of an evaluation
-PARAMETERS_FILE = "parameters.json"  # written into every working directory, for simulators that read files
 
 
 def check_contents(table: Mapping[str, Any]) -> None:
@@ -78,11 +76,11 @@ class ValueSource:
 
 @dataclass(frozen=True)
 class Step:
-    """A command that runs before or after the main one, in the same working directory."""
+    """A command of an evaluation; all of them run in the same working directory."""
 
     command: tuple[str, ...]
     timeout_s: float | None
-    name: str  # in the reason of its failure
+    name: str  # in the reason of its failure; the main command has none
 
 
 @dataclass(frozen=True)
@@ -102,6 +100,11 @@ class Evaluator:
     before: tuple[Step, ...] = ()
     after: tuple[Step, ...] = ()
     results: tuple[tuple[str, Source], ...] = ()  # in the order in which they are read
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """All commands, in the order in which they run."""
+        return (*self.before, Step(self.command, self.timeout_s, ""), *self.after)
 
     def describe(self) -> str:
         """For people."""

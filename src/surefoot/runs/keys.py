@@ -22,6 +22,7 @@ PROBLEM: Keys = {
     "stop": ("What ends the run early; see the table of its keys.", "none"),
     "parameters": ("The table of the inputs, one line each. It has to be there.", ""),
     "constraints": ("Known constraints on the parameters, by name: no suggestion violates one.", "none"),
+    "slurm": ("What a job of one evaluation asks of SLURM; see the table of its keys.", "none"),
     "objective": ("What evaluates a point; see the table of its keys. It has to be there.", ""),
 }
 
@@ -29,13 +30,15 @@ RANGE: Keys = {
     "low": ("The least value. It has to be there.", ""),
     "high": ("The greatest value; equal to `low` the parameter is fixed. It has to be there.", ""),
     "log": ("`true`: the logarithm of the parameter is searched. `low` must be positive.", "`false`"),
-    "step": ("Only `low`, `low + step`, … are suggested.", "none; `1` for integers"),
+    "step": ("Only `low`, `low + step`, … up to `high` are suggested.", "none; `1` for integers"),
     "kind": ('`"real"` or `"integer"`.', '`"real"`'),
+    "was": ("Of a parameter that is new in a study: its value in all earlier evaluations.", "none"),
 }
 
 CHOICE: Keys = {
     "choices": ("A list of two or more different texts or numbers, without an order.", ""),
     "kind": ('`"categorical"`, which may be left out.', '`"categorical"`'),
+    "was": ("As of a range.", "none"),
 }
 
 OBJECTIVE: Keys = {
