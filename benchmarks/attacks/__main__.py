@@ -1,6 +1,6 @@
 """`python -m benchmarks.attacks`: attack surefoot and count what it loses, repeats or leaks.
 
-What is attacked: docs/understanding/failures.md.
+What is attacked: docs/evidence/attacks.md.
 
     python -m benchmarks.attacks                                   # about three minutes; the seed is printed
     python -m benchmarks.attacks --minutes 1 --storage sqlite

@@ -2,7 +2,7 @@
 
 Caution   Where P < least the logarithm counts 21 times: in effect a chance constraint. The plain product of the paper
           (least = 0) goes on failing where the model of the objective is sure of a gain and P is merely small;
-          docs/understanding/failures.md has the comparison.
+          docs/evidence/failures.md has the comparison.
 Smooth    A calibrated P needs no kink: below `least` the weight bends down with the square of the logarithm, which a
           gradient search follows along a border.
 Cost      Where a failure costs c times what a success costs, the policy per unit of cost is P / (P + (1 - P) c) times

@@ -38,7 +38,7 @@ from surefoot.gp.posterior import Posterior
 from surefoot.numerics.normal import log_pi
 
 # At 1e3 the probit's unit noise is 3 % of the latent sd: labels are all but deterministic and the likelihood is flat.
-# The held-out log loss differs by 10 % at most for a bound of 100, by 2 % for 1e4 (docs/understanding/failures.md).
+# The held-out log loss differs by 10 % at most for a bound of 100, by 2 % for 1e4 (docs/understanding/classifiers.md).
 MAX_S2 = 1e3
 FLOOR = 1e-10
 FIT_TOL, FINAL_TOL = 1e-6, 1e-10  # of the fixed point's residual; log Z is stationary there, its error the square

@@ -10,7 +10,7 @@ Weights   w_i ~ PRIOR_i exp(log Z_i - penalty_i), log Z by expectation propagati
           hyperparameters counts for those that have any.  P = sum w_i P_i. An average of experts says "I do not know"
           where one Gaussian cannot.
 Priors    log ell: normal, a common deviation and one of each input; log s2, log rho_l, log rho_q: normal.
-Evidence  benchmarks/crash_model.py compares this with others; docs/understanding/failures.md has the figures.
+Evidence  benchmarks/crash_model.py compares this with others; docs/evidence/failures.md has the figures.
 Shapes    one run with J maps: X (n, d), h (J, n); theta (E, S, p), p = d + 3; E = 2 J fitted processes, trends first.
 """
 

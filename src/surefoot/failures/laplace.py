@@ -30,7 +30,7 @@ from surefoot.numerics.normal import log_pi
 TOL = 1e-8  # largest relative change of f in the Newton step that is no longer made; the one after would be its square
 # With s2 grows the distance from the mode of f, which is nearer 0, to its mean, and P becomes too cautious. The
 # likelihood of separable labels asks for s2 = 1e3 all the same; the held-out log loss at n = 50 is then 1.0 to 1.6
-# times that with the bound 10, the best or nearly so of those tried, from 3 to 1e4 (docs/understanding/failures.md).
+# times that with the bound 10, the best or nearly so of those tried, from 3 to 1e4 (docs/understanding/classifiers.md).
 MAX_S2 = 10.0
 MAX_ITER = 30
 _MAX_HALVINGS = 12

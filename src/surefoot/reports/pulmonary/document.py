@@ -228,7 +228,7 @@ def _failures(inference: Inference) -> list[Block]:
 def _success_map(inference: Inference) -> Figure:
     large, small, exponent = INDICATORS
     space = Space.of(dict(zip((i.name for i in INDICATORS), inference.bounds, strict=True)))
-    # The best calibrated of the failure models (docs/understanding/failures.md). The search's own, label
+    # The best calibrated of the failure models (docs/evidence/failures.md). The search's own, label
     # regression, is cheaper, but where its points crowd round the optimum it can see stripes that are not there.
     settings = Settings.of(seed=int(inference.settings.get("seed", 0)), failures="ep", **PAPER_MODEL)
     result = make_result(space, History(inference.evaluations), settings, 1.0, "")
