@@ -1,8 +1,8 @@
 """The docstrings of surefoot as Sphinx wants them.
 
-They are written for `help()`: names in `backticks`, arguments in two columns. Here backticks become
-literals, and two columns become a definition list. A record (dataclass) gets the list of its fields
-with the comments beside them.
+They are written for `help()`: names in `backticks`, arguments in two columns. Here backticks
+become literals, and two columns become a definition list, and docs/PAGE.md becomes a link. A
+record (dataclass) gets the list of its fields with the comments beside them.
 """
 
 import ast
@@ -14,6 +14,7 @@ import textwrap
 import tokenize
 
 _COLUMNS = re.compile(r"^([\w*]+(?:, [\w*]+)*)\s{2,}(\S.*)$")
+_PAGE = re.compile(r"docs/([a-z/-]+)\.md")
 _LITERAL = re.compile(r"(?<![`:\w])`([^`]+)`(?!`)")
 
 
@@ -22,6 +23,7 @@ def converted(lines: list[str]) -> list[str]:
     made: list[str] = []
     in_list = False
     for line in lines:
+        line = _PAGE.sub(r":doc:`/\1`", line)
         text = _LITERAL.sub(r"``\1``", line)
         text = (
             re.sub(r"(?<![`\w])([A-Za-z_]+_)(?=[\s,.;)])", r"\1\\ ", text)

@@ -28,7 +28,8 @@ def command_line() -> str:
     """Every command with its arguments and options."""
     from surefoot.cli.app import app
 
-    return "\n".join(_commands(typer.main.get_command(app), "surefoot"))
+    text = "\n".join(_commands(typer.main.get_command(app), "surefoot"))
+    return re.sub(r"docs/([a-z/-]+\.md)", r"[docs/\1](/\1)", text)
 
 
 def _commands(command, name: str) -> list[str]:
