@@ -32,6 +32,8 @@ def run(
     With --slurm, on a login node, every evaluation is a job. Jobs go on when this process ends, and the next run
     collects their results. Partition, time and memory are in [slurm] of the problem file; see docs/running.md.
 
+    The exit status is 1 if nothing has succeeded, 2 after an error, 130 after Ctrl-C, 143 after SIGTERM.
+
     Example: surefoot run stiffness.toml --workers 4
     """
     from surefoot.errors import InvalidInputError
@@ -63,7 +65,9 @@ def run(
     console.print(f"every evaluation: surefoot show {_shown(place)}", markup=False, highlight=False, soft_wrap=True)
     if result.message.startswith(INTERRUPTED):
         console.print(f"{result.message}; run it again to continue", soft_wrap=True)
-        raise typer.Exit(130)
+        raise typer.Exit(143 if "SIGTERM" in result.message else 130)
+    if not result.success:
+        raise typer.Exit(1)
 
 
 def _shown(place: str) -> str:

@@ -41,6 +41,7 @@ from surefoot.integrations.optuna_history import (
     REPEATED,
     TRANSIENT,
     VOID,
+    is_taken_out,
     is_void,
     point_of,
     published,
@@ -145,7 +146,7 @@ class Claims:
 
     def _take_waiting(self, trials: list[FrozenTrial]) -> Trial | None:
         for found in trials:
-            if found.state != TrialState.WAITING or not self._may(trials, found.number):
+            if found.state != TrialState.WAITING or is_taken_out(found) or not self._may(trials, found.number):
                 continue
             try:
                 if self.study._storage.set_trial_state_values(found._trial_id, state=TrialState.RUNNING):

@@ -17,6 +17,7 @@ from surefoot.runs.placeholders import fill
 from surefoot.runs.problem import Problem
 from surefoot.runs.storage import has_studies, load_study, opened, parse_url, shown_url, study_names
 from surefoot.runs.study import changes_of, check_same_problem, counts_of
+from surefoot.runs.versions import changed_parameters
 
 
 def check(problem: Problem, place: str, *, slurm: bool = False) -> Iterator[str]:
@@ -44,11 +45,8 @@ def check(problem: Problem, place: str, *, slurm: bool = False) -> Iterator[str]
             yield f"file        {name}, {len(source.splitlines())} lines"
         for source in (*problem.evaluator.deck.copies, *problem.evaluator.deck.links):
             yield f"file        {os.path.basename(source)}"
-        before, after = (
-            [step.command for step in steps] for steps in (problem.evaluator.before, problem.evaluator.after)
-        )
-        for command in (*before, problem.evaluator.command, *after):
-            yield f"command     {shlex.join(fill(command, values))}"
+        for step in problem.evaluator.steps:
+            yield f"command     {shlex.join(fill(step.command, values))}"
         yield f"in          {folder}"
         for name, result in problem.evaluator.results:
             yield f"result      {name}: {result.told()}"
@@ -64,9 +62,10 @@ def check(problem: Problem, place: str, *, slurm: bool = False) -> Iterator[str]
             return
         study = load_study(storage, problem.name)
         check_same_problem(study, problem)
+        moved = changed_parameters(study, problem)
         counts = counts_of(study, problem.n_evals)
         yield f"storage     {shown_url(url)}, {counts.finished} evaluations there, {counts.running} under way"
-        for line in changes_of(study, problem):
+        for line in (*moved, *changes_of(study, problem)):
             yield f"changed     {line}"
 
 

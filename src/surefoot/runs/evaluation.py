@@ -24,7 +24,7 @@ from surefoot.execute.processes import Processes, StoppedError
 from surefoot.optimize.evaluate import from_outcome
 from surefoot.optimize.history import Evaluation
 from surefoot.runs.command import Surroundings, Watch, run_command
-from surefoot.runs.evaluator import PARAMETERS_FILE, STDERR, STDOUT
+from surefoot.runs.names import PARAMETERS_FILE, STDERR, STDOUT
 from surefoot.runs.problem import Problem
 from surefoot.runs.reading import tail
 
@@ -157,7 +157,7 @@ def _prepared_folder(problem: Problem, number: int, x: dict[str, Any], aside: st
             shutil.rmtree(place, ignore_errors=True)
             place.mkdir(parents=True)
         folder = place or _fresh_folder(problem.evaluations_folder, number, aside)
-        (folder / PARAMETERS_FILE).write_text(json.dumps(x))
+        (folder / PARAMETERS_FILE).write_text(json.dumps(x), encoding="utf-8")
     except OSError as error:
         if is_machine_trouble(error):
             raise

@@ -30,6 +30,7 @@ from surefoot.errors import (
     as_reason,
     encodable,
 )
+from surefoot.execute.system import require_processes
 from surefoot.integrations.optuna_history import OUTPUT, REASON, TRANSIENT, is_void, result_of
 from surefoot.integrations.optuna_outputs import constraint_attributes, objective_of, output_attributes, outputs_of
 from surefoot.optimize.hopeless import stop_if_hopeless
@@ -38,16 +39,19 @@ from surefoot.optimize.outputs import check_named, under_one_name
 from surefoot.optimize.result import Result
 from surefoot.runs import evaluation, rescue
 from surefoot.runs.claims import Claims
+from surefoot.runs.contents import files_of, stamps_of
 from surefoot.runs.evaluation import Finished, evaluate_trial, processes
 from surefoot.runs.heart import Heart
 from surefoot.runs.jobs import Jobs, tag_of
+from surefoot.runs.names import NO_SHARE, PROGRESS
 from surefoot.runs.patience import Patience
 from surefoot.runs.problem import Problem
 from surefoot.runs.rescue import Unsaved
 from surefoot.runs.set_up import stop_if_set_up_fails
 from surefoot.runs.signals import Signals
 from surefoot.runs.storage import close_storage, is_copied, make_durable, open_storage, parse_url, shown_url
-from surefoot.runs.study import Reporter, counts_of, open_study
+from surefoot.runs.study import Reporter, counts_of, note_changes, open_study, told_if_used_up
+from surefoot.runs.versions import is_of_today
 
 INTERRUPTED = "interrupted"  # how the message of a result begins if the user stopped the run
 Start = Callable[[int, dict[str, Any]], Future[Finished]]  # of the evaluation of a trial at a point
@@ -75,6 +79,8 @@ def run(
     """
     if workers < 1:
         raise InvalidInputError(f"expected at least one evaluation at a time; got workers={workers!r}; try workers=1")
+    if executor is None:
+        require_processes("evaluations of a problem file", problem.evaluator.memory_limit_mb)
     where = str(place or problem.default_storage)
     with Signals() as signals:
         opening = Patience(where, reporter.note, lambda: signals.finish)
@@ -140,9 +146,11 @@ class Worker:
         self._untold: dict[int, Unsaved] = {}  # ended, but not stored yet
         self._objective = problem.evaluator.name or None  # the name of the value, once it is known
         self._n_before = 0  # evaluations of earlier runs
-        self._told_to_finish = False
+        self._told_to_finish = self._said_no_share = False
         self._exhausted = False
         self._enough = ""  # why to stop before the budget is used up
+        self._files = files_of(problem.evaluator, problem.folder)
+        self._stamps = stamps_of(self._files)
         self._began = time.monotonic()
         self._lost = False  # whether the storage is
         self._not_before = 0.0  # when the next claim makes sense
@@ -168,6 +176,8 @@ class Worker:
         self._store_unsaved()
         self._progress()
         self._n_before = self._counts.finished
+        if used_up := told_if_used_up(self._counts):
+            self._reporter.note(used_up)
         self._objective = self._objective or objective_of(self._persist(self._claims.trials))
         looked = time.monotonic()
         self._look_for_the_end()
@@ -187,7 +197,7 @@ class Worker:
     def result(self) -> Result:
         """What the study knows."""
         found = self._persist(lambda: result_of(self._study, settings=self._problem.settings))
-        stopped = f"{INTERRUPTED} from the keyboard; every finished evaluation is kept"
+        stopped = f"{INTERRUPTED} {self._signals.told}; every finished evaluation is kept"
         if self._signals.finish:
             return replace(found, message=stopped)
         return replace(found, message=f"stopped: {self._enough}") if self._enough else found
@@ -217,6 +227,10 @@ class Worker:
             self._running[future] = claimed
 
     def _claim(self) -> Claimed | None:
+        if not self._persist(lambda: is_of_today(self._study, self._problem)):
+            self._enough = "another run has changed the parameters of this study; run again to go on with those"
+            self._reporter.note(f"stopping: {self._enough}")
+            return None
         try:
             trial = self._persist(lambda: self._claims.claim(lambda: self._signals.finish))
         except SpaceExhaustedError:
@@ -245,12 +259,21 @@ class Worker:
         self._persist(lambda: make_durable(self._storage))
         self._reporter.saved(self._study)
         self._progress()
+        self._look_at_files()
         if n_failed:
             result = self.result()
             check_named(result.history.evaluations)
             stop_if_set_up_fails(result, self._problem, self._n_before)
             stop_if_hopeless(result, self._problem.max_failures, _TOML_HINT)
         self._look_for_the_end()
+
+    def _look_at_files(self) -> None:
+        """Say so if a file that evaluations are made with has changed on the way."""
+        stamps = stamps_of(self._files)
+        if stamps != self._stamps:
+            self._stamps = stamps
+            if self._persist(lambda: is_of_today(self._study, self._problem)):
+                self._persist(lambda: note_changes(self._study, self._problem, self._reporter.note))
 
     def _look_for_the_end(self) -> None:
         """Whether there is a reason to stop; what runs is finished."""
@@ -299,6 +322,9 @@ class Worker:
             attributes[REASON if e.status == "failed" else TRANSIENT] = as_reason(e.reason)
         elif limits := self._problem.settings.outputs:
             attributes |= constraint_attributes(e.outputs, limits)
+        if PROGRESS in e.further and not self._said_no_share:
+            self._said_no_share = True
+            self._reporter.note(NO_SHARE.format(e.further[PROGRESS]))
         self._store(Unsaved(shown_url(self._url), claimed.number, claimed.point, e.y if e.ok else None, attributes))
         if e.ok and not e.outputs.keys() >= self._problem.settings.outputs.keys():
             succeeded = [t for t in self._persist(self._claims.trials) if t.state == TrialState.COMPLETE]
