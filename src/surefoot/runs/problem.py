@@ -178,11 +178,12 @@ def problem_from(table: Mapping[str, Any], folder: Path, default_name: str = "pr
         name = _name(table, default_name)
     with at("parameters"):
         parameters = _parameters(table.get("parameters"))
-    for name in OWN if "python" not in (table.get("objective") or {}) else ():
-        with at("parameters", name):
-            expect(name not in parameters, f"parameters not named {', '.join(OWN)}", name, f"my_{name}")
+    objective = table.get("objective")
+    for own in OWN if isinstance(objective, dict) and "command" in objective else ():
+        with at("parameters", own):
+            expect(own not in parameters, f"parameters not named {', '.join(OWN)}", own, f"my_{own}")
     with at("objective"):
-        expect(isinstance(table.get("objective"), dict), "a table [objective]", table.get("objective"), "[objective]")
+        expect(isinstance(objective, dict), "a table [objective]", objective, "[objective]")
         evaluator = evaluator_from(table["objective"], folder, parameters)
     with at("max_failures"):
         max_failures = _max_failures(table.get("max_failures", 50))
