@@ -8,6 +8,7 @@ from typing import Any
 
 from rich.cells import cell_len
 
+from surefoot.errors import one_line
 from surefoot.optimize.durations import duration
 
 Row = dict[str, Any]
@@ -26,7 +27,7 @@ def whole(rows: Sequence[Row]) -> Iterator[str]:
     """Header and rows in columns, all digits, nothing cut; `-` where there is no value."""
     names = [name for name in rows[0] if name not in (*_PLACE, "reason")]
     yield from _lines(
-        [[n, *("-" if row[n] in (None, "") else _line(_exact(row[n])) for row in rows)] for n in (*names, "reason")]
+        [[n, *("-" if row[n] in (None, "") else one_line(_exact(row[n])) for row in rows)] for n in (*names, "reason")]
     )
 
 
@@ -65,8 +66,8 @@ def fitted(rows: Sequence[Row], width: int) -> Iterator[str]:
 def _remark(row: Row) -> str:
     """Why it failed; why its point is a random one, if that is so against what was asked for."""
     fallback = row.get("fallback")
-    random = f"random point, for no suggestion could be made: {_line(fallback)}" if fallback else ""
-    return "; ".join(filter(None, (_line(row["reason"]), random)))
+    random = f"random point, for no suggestion could be made: {one_line(fallback)}" if fallback else ""
+    return "; ".join(filter(None, (one_line(row["reason"]), random)))
 
 
 def _lines(columns: Sequence[Column]) -> Iterator[str]:
@@ -97,7 +98,7 @@ def _width(columns: dict[str, Column], names: Sequence[str]) -> int:
 def _column(rows: Sequence[Row], name: str, most: int) -> Column:
     """A header and short cells; a name longer than its values is cut to so many characters."""
     cells = [_short(row[name], name) for row in rows]
-    head = {"number": "trial", "duration_s": "time"}.get(name, _line(name))
+    head = {"number": "trial", "duration_s": "time"}.get(name, one_line(name))
     most = max(most, *map(len, cells))
     return [head if len(head) <= most else head[: most - 1] + "…", *cells]
 
@@ -109,14 +110,9 @@ def _short(value: Any, name: str) -> str:
         return duration(value)
     if isinstance(value, float):
         return f"{value:.6g}" if name.startswith("value") else f"{value:.4g}"
-    text = _line(str(value))
+    text = one_line(str(value))
     return text if len(text) <= _MOST_TEXT else text[: _MOST_TEXT - 1] + "…"
 
 
 def _exact(value: Any) -> str:
     return repr(value) if isinstance(value, float) else str(value)
-
-
-def _line(text: str) -> str:
-    """On one line, without what a terminal would obey."""
-    return "".join(character if character.isprintable() else " " for character in " ".join(text.split()))

@@ -14,13 +14,14 @@ from optuna.study import Study
 from optuna.trial import FrozenTrial, TrialState
 
 from surefoot.errors import InvalidInputError
-from surefoot.integrations.optuna_history import FORGOTTEN, STUDY, fallbacks_of, is_void, trials_of
+from surefoot.integrations.optuna_history import FORGOTTEN, STUDY, fallbacks_of, is_void, reason_of, trials_of
 from surefoot.runs.claims import RunSampler
 from surefoot.runs.problem import Problem
 
 CHANGES = "surefoot:changes"  # user attribute of a study: when its objective changed, after which trial, and what
 
 _MOST_CHANGES = 50
+_MOST_REASONS = 3  # of the last failures
 
 
 class Reporter(Protocol):
@@ -47,6 +48,7 @@ class Counts:
     best: float | None  # within the limits on outputs
     forgotten: int = 0  # trials that the user took out
     fallbacks: int = 0  # evaluations at random points because the engine failed
+    reasons: tuple[str, ...] = ()  # of the last failures, the latest last
 
 
 def open_study(problem: Problem, storage: RDBStorage, note: Callable[[str], None] = lambda text: None) -> Study:
@@ -131,6 +133,12 @@ def check_same_problem(study: Study, problem: Problem) -> None:
             )
 
 
+def _last_failed(finished: Sequence[FrozenTrial]) -> list[FrozenTrial]:
+    """The trials that failed last, by when they ended."""
+    failed = [t for t in finished if t.state == TrialState.FAIL and t.datetime_complete is not None]
+    return sorted(failed, key=lambda t: (t.datetime_complete or datetime.min, t.number))[-_MOST_REASONS:]
+
+
 def counts_of(study: Study, n_evals: int, trials: Sequence[FrozenTrial] | None = None) -> Counts:
     """How far it is, all workers together; `trials` if they have just been read (by `trials_of`)."""
     found = trials_of(study) if trials is None else trials
@@ -146,4 +154,5 @@ def counts_of(study: Study, n_evals: int, trials: Sequence[FrozenTrial] | None =
         best=None if not values else (max if study.direction.name == "MAXIMIZE" else min)(values),
         forgotten=sum(FORGOTTEN in t.user_attrs for t in found),
         fallbacks=len(fallbacks_of(counted)),
+        reasons=tuple(f"trial {t.number}: {reason_of(t)}" for t in _last_failed(finished)),
     )
