@@ -21,6 +21,7 @@ _GAP = "  "
 _LEAST_REASON = 30  # columns: with fewer a reason stands below its trial
 _MOST_TEXT = 24  # characters of a choice
 _INDENT = " " * 7
+_MOST_LINES = 2  # of a reason
 
 
 def whole(rows: Sequence[Row]) -> Iterator[str]:
@@ -52,15 +53,20 @@ def fitted(rows: Sequence[Row], width: int) -> Iterator[str]:
         if not reason:
             yield line
         elif beside:
-            folded = textwrap.wrap(reason, width - used - len(_GAP)) or [""]
+            folded = _folded(reason, width - used - len(_GAP))
             yield f"{line}{' ' * (used - cell_len(line))}{_GAP}{folded[0]}"
             yield from (" " * (used + len(_GAP)) + more for more in folded[1:])
         else:
             yield line
-            yield from textwrap.wrap(reason, width, initial_indent=_INDENT, subsequent_indent=_INDENT)
+            yield from (_INDENT + part for part in _folded(reason, width - len(_INDENT)))
     missing = len(parameters) - len(shown)
     if missing:
-        yield f"({missing} more parameter{'s' * (missing > 1)}: --trial shows all of one, surefoot export all of all)"
+        yield f"({missing} more column{'s' * (missing > 1)}: --trial shows all of one, surefoot export all of all)"
+
+
+def _folded(reason: str, width: int) -> list[str]:
+    """A reason in a few lines; what is left out, --trial shows."""
+    return textwrap.wrap(reason, width, max_lines=_MOST_LINES, placeholder=" …") or [""]
 
 
 def _remark(row: Row) -> str:
@@ -84,10 +90,10 @@ def _lines(columns: Sequence[Column]) -> Iterator[str]:
 def _that_fit(columns: dict[str, Column], names: Sequence[str], width: int) -> list[str]:
     shown = []
     for name in names:
-        width -= len(_GAP) + _width(columns, [name])
-        if width < 0:
-            break
-        shown.append(name)
+        needed = len(_GAP) + _width(columns, [name])
+        if needed <= width:  # one that does not fit leaves its place to narrower ones
+            shown.append(name)
+            width -= needed
     return shown
 
 
