@@ -6,6 +6,7 @@ direction = "minimize"        # or "maximize"
 seed = 0                      # and policy, kernel, noise, search, failures, … : all settings of surefoot.minimize
 max_failures = 50             # stop after so many failures in a row; a float: that share of all; 0: never
 heartbeat_s = 10              # a worker on another machine that is silent for six times as long is given up
+notify = "./tell.sh"          # a command that is run when the run ends: runs/notify.py
 [parameters]
 f_L   = {low = 1.33e5, high = 5.33e5, log = true}
 cells = {low = 10, high = 80, kind = "integer", step = 10}
@@ -51,6 +52,7 @@ from surefoot.optimize.space import Space
 from surefoot.optimize.stopping import Stop, stop_of
 from surefoot.runs.address import redacted
 from surefoot.runs.evaluator import OBJECTIVE_KEYS, Evaluator, check_contents, evaluator_from
+from surefoot.runs.notify import command_of
 from surefoot.runs.placeholders import OWN
 from surefoot.runs.slurm_table import SlurmTable, slurm_from
 from surefoot.runs.toml_lines import line_of
@@ -63,6 +65,7 @@ _KEYS = (
     "max_failures",
     "heartbeat_s",
     "stop",
+    "notify",
     "parameters",
     "constraints",
     "objective",
@@ -93,6 +96,7 @@ class Problem:
     max_failures: int | float | None = 50
     heartbeat_s: float = 10.0
     stop: Stop | None = None
+    notify: tuple[str, ...] = ()  # a command that is run when a run ends
     constraints: Mapping[str, str] = field(default_factory=dict, hash=False)  # by name
     slurm: SlurmTable = field(default_factory=SlurmTable)  # the resources of one evaluation
     was: Mapping[str, Any] = field(default_factory=dict, hash=False)  # of a new parameter, in earlier evaluations
@@ -211,6 +215,7 @@ def problem_from(table: Mapping[str, Any], folder: Path, default_name: str = "pr
         stop=stop,
         constraints=constraints,
         was=_was(table["parameters"], parameters),
+        notify=command_of(table["notify"]) if "notify" in table else (),
     )
 
 
