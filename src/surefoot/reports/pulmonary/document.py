@@ -19,6 +19,7 @@ from surefoot.optimize.result import make_result
 from surefoot.optimize.settings import Settings
 from surefoot.optimize.space import Space
 from surefoot.pulmonary import NOMINAL, Network
+from surefoot.reports.maps import success_drawing
 from surefoot.reports.numbers import fixed, percent
 from surefoot.reports.page import Block, Facts, Figure, Note, References, Section, Table, Text, markup, render, write
 from surefoot.reports.pulmonary.figures import Scale, network_drawing, scale_drawing, waveform_drawing
@@ -40,7 +41,6 @@ from surefoot.reports.pulmonary.words import (
     pressure_words,
     shown,
 )
-from surefoot.reports.success import success_drawing
 
 TITLE = "Pulmonary circulation: stiffness and rarefaction"
 
