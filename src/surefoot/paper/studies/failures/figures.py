@@ -10,6 +10,7 @@ import numpy as np
 from surefoot.failures.registry import FAILURE_MODELS
 from surefoot.optimize.plots import pyplot
 from surefoot.paper.figures import save_figure
+from surefoot.paper.studies.failures.constrained import get_constrained
 from surefoot.paper.studies.failures.paper_tables import Row, reliability
 from surefoot.paper.studies.failures.study import Case
 
@@ -18,10 +19,11 @@ def draw(todo: Sequence[Case], rows: Sequence[Row], raw: Path, out: Path) -> lis
     """Write the figures and return their paths."""
     paths = [out / "comparison.png"]
     _comparison(rows, paths[0])
-    models = [s for s in dict.fromkeys(case.strategy for case in todo) if s == "default" or s in FAILURE_MODELS]
+    told = [case for case in todo if get_constrained(case.problem).structured]
+    models = [s for s in dict.fromkeys(case.strategy for case in told) if s == "default" or s in FAILURE_MODELS]
     if models:
         paths.append(out / "reliability.png")
-        _reliability(todo, models, raw, paths[1])
+        _reliability(told, models, raw, paths[1])
     return paths
 
 
