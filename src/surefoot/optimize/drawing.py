@@ -18,6 +18,7 @@ from surefoot.errors import InvalidInputError
 from surefoot.optimize.parameters import Categorical, Integer
 from surefoot.optimize.reasons import leading
 from surefoot.optimize.region import Region
+from surefoot.style import BEST, LIGHT, SUCCESS_MAP, VALUE_MAP
 
 if TYPE_CHECKING:
     from surefoot.optimize.result import Result
@@ -29,12 +30,12 @@ _MAX_MARKS = 24  # integers drawn one by one; more are drawn as a curve
 _MAX_REASON = 40  # characters of a reason that fit into a legend
 _MARKS = (  # of failures, one for each kind of reason; the last one for the rest
     {"marker": "x", "ms": 5.5, "color": "black"},
-    {"marker": "^", "ms": 5.0, "color": "#5e2a84", "mec": "white", "mew": 0.5},
-    {"marker": "s", "ms": 4.2, "color": "#0b6e4f", "mec": "white", "mew": 0.5},
-    {"marker": "D", "ms": 4.0, "color": "#b35c00", "mec": "white", "mew": 0.5},
-    {"marker": "+", "ms": 6.5, "color": "#444444"},
+    {"marker": "^", "ms": 5.0, "color": LIGHT["violet"], "mec": "white", "mew": 0.5},
+    {"marker": "s", "ms": 4.2, "color": LIGHT["teal"], "mec": "white", "mew": 0.5},
+    {"marker": "D", "ms": 4.0, "color": LIGHT["orange"], "mec": "white", "mew": 0.5},
+    {"marker": "+", "ms": 6.5, "color": "0.27"},
 )
-_LIMITS = ("C2", "C4", "C5", "C6", "C8")  # lines of limits on outputs
+_LIMITS = ("C2", "C4", "C5", "C6", "C1")  # lines of limits on outputs
 
 
 def best_so_far(result: Result) -> np.ndarray:
@@ -47,7 +48,7 @@ def draw_convergence(ax: Any, result: Result) -> None:
     """Every evaluation, the best so far, and the failures along the bottom."""
     number = np.asarray(result.numbers)
     y, ok = result.func_vals, result.history.ok
-    ax.plot(number[ok], y[ok], "o", ms=3.5, color="0.6", label="evaluation")
+    ax.plot(number[ok], y[ok], "o", ms=3.5, color=LIGHT["dots"], label="evaluation")
     ax.plot(number, best_so_far(result), color="C0", lw=1.8, label="best so far", drawstyle="steps-post")
     if result.n_failures:
         floor = np.full(result.n_failures, 0.02)
@@ -59,7 +60,7 @@ def draw_convergence(ax: Any, result: Result) -> None:
     if len(values) and np.ptp(values) > 0 and (np.percentile(values, 95) - values.min()) < 0.05 * np.ptp(values):
         ax.set_yscale("symlog", linthresh=max(1e-12, float(np.percentile(np.abs(values), 50))))
     end = result.numbers[min(result.settings.n_init, result.nfev) - 1]
-    ax.axvline(end + 0.5, color="0.5", alpha=0.5, lw=1, ls="--", zorder=0, label="end of the initial design")
+    ax.axvline(end + 0.5, color=LIGHT["muted"], alpha=0.5, lw=1, ls="--", zorder=0, label="end of the initial design")
     ax.set(xlabel="evaluation", ylabel="value")
     ax.xaxis.get_major_locator().set_params(integer=True)
 
@@ -111,8 +112,8 @@ def draw_slice(ax: Any, result: Result, i: int) -> None:
     if marks:
         ax.errorbar(t, mean, 2 * sd, fmt="s", ms=4, color="C0", elinewidth=3, ecolor=("C0", 0.25), label="mean ± 2 sd")
     else:
-        ax.fill_between(t, mean - 2 * sd, mean + 2 * sd, color="C0", alpha=0.2, lw=0, label="mean ± 2 sd")
-        ax.plot(t, mean, color="C0", lw=1.5)
+        ax.fill_between(t, mean - 2 * sd, mean + 2 * sd, color="C0", alpha=0.2, lw=0, label="± 2 sd")
+        ax.plot(t, mean, color="C0", lw=1.5, label="mean")
     if result.model.learns_failures:
         twin = ax.twinx()
         style = {"ls": "", "marker": "."} if marks else {"ls": ":", "lw": 1}
@@ -123,9 +124,8 @@ def draw_slice(ax: Any, result: Result, i: int) -> None:
         twin.tick_params(labelsize=7, colors="C3")
     if result.space.d == 1 and not isinstance(p, Categorical):
         ok = result.history.ok
-        ax.plot(
-            [e.x[0] for e in result.history.evaluations if e.ok], result.func_vals[ok], "o", ms=3.5, color="0.5"
-        )  # fmt: skip
+        x = [e.x[0] for e in result.history.evaluations if e.ok]
+        ax.plot(x, result.func_vals[ok], "o", ms=3.5, color=LIGHT["dots"], label="evaluation")
     at = values.index(best[i]) if isinstance(p, Categorical) else best[i]
     ax.plot([at], [result.fun], "o", ms=7, mfc="none", mew=1.5, ls="", color="C1", zorder=5, label="best")
     ax.set_ylabel("value")
@@ -143,7 +143,7 @@ def draw_map(ax: Any, result: Result) -> Any:
     a, b = axis_values(result, 0, 70), axis_values(result, 1, 70)
     points = [(u, v) for v in b for u in a]
     mean, _ = result.model.predict(points)
-    mesh = ax.contourf(a, b, mean.reshape(len(b), len(a)), levels=24, cmap="viridis")
+    mesh = ax.contourf(a, b, mean.reshape(len(b), len(a)), levels=24, cmap=VALUE_MAP)
     ok = result.history.ok
     x = np.asarray([e.x for e in result.history.evaluations], dtype=float)
     draw_borders(ax, result, a, b, np.asarray([result.space.encode(point) for point in points]))
@@ -151,11 +151,11 @@ def draw_map(ax: Any, result: Result) -> Any:
     p = result.success_probability(points).reshape(len(b), len(a))
     if p.min() < 0.5 < p.max():
         ax.contourf(a, b, p, levels=[-1.0, 0.5], colors=["white"], alpha=0.35)
-        ax.contour(a, b, p, levels=[0.5], colors=["C3"], linewidths=1.2)
-        ax.plot([], [], color="C3", lw=1.2, label="P(success) = 1/2")
+        ax.contour(a, b, p, levels=[0.5], colors=["C1"], linewidths=1.6)
+        ax.plot([], [], color="C1", lw=1.6, label="P(success) = 1/2")
     if not ok.all():
-        ax.plot(*x[~ok].T, "x", ms=5, color="C3", label="failed")
-    ax.plot(*best_values(result), "*", ms=13, ls="", color="gold", mec="0.2", label="best")
+        ax.plot(*x[~ok].T, "x", ms=5, color="C1", label="failed")
+    ax.plot(*best_values(result), **BEST, label="best")
     _label(ax, result, 0, 1)
     return mesh
 
@@ -195,7 +195,9 @@ def draw_success(ax: Any, result: Result, i: int, j: int, fills: Sequence[Sequen
             units[:, starts[j]] = np.repeat([result.space.parameters[j].encode(v)[0] for v in b], len(a))
             total += result.model.success_at(units).reshape(total.shape)
     levels = np.linspace(0.0, 1.0, 11)
-    mesh = ax.contourf(a, b, np.clip(total / len(fills), 0.0, 1.0), levels=levels, cmap="RdBu", vmin=-0.15, vmax=1.15)
+    mesh = ax.contourf(
+        a, b, np.clip(total / len(fills), 0.0, 1.0), levels=levels, cmap=SUCCESS_MAP, vmin=-0.15, vmax=1.15
+    )
     p = total / len(fills)
     if p.min() < 0.5 < p.max():
         ax.contour(a, b, p, levels=[0.5], colors=["black"], linewidths=1.0)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from surefoot.optimize.drawing import draw_success, short
 from surefoot.optimize.result import Result
 from surefoot.reports.svg import drawing
+from surefoot.style import BEST
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -34,7 +35,7 @@ def success_drawing(
 
         ax = figure.add_subplot()
         mesh = draw_success(ax, result, i, j, fills or [point], _GRID)
-        ax.plot([point[i]], [point[j]], "*", ms=13, ls="", color="gold", mec="0.2", clip_on=False, label="best point")
+        ax.plot([point[i]], [point[j]], **BEST, clip_on=False, label="best point")
         for axis, label, unit in ((ax.xaxis, labels[0], units[0]), (ax.yaxis, labels[1], units[1])):
             axis.set_label_text(short(label, 32), parse_math=False)
             if unit != 1.0:
@@ -42,7 +43,7 @@ def success_drawing(
         bar = figure.colorbar(mesh, ax=ax, ticks=[0, 0.25, 0.5, 0.75, 1], label="probability of success")
         bar.outline.set_visible(False)
         # marks are dark, for they lie on the map: where the page is dark too, the legend must not be
-        box = {"facecolor": "#f4f6f8", "edgecolor": "none", "labelcolor": "#222222", "frameon": True, "framealpha": 1.0}
+        box = {"facecolor": "0.96", "edgecolor": "none", "labelcolor": "0.13", "frameon": True, "framealpha": 1.0}
         figure.legend(loc="outside lower left", **box)
         figure.set_figheight(3.4 + 0.17 * len(ax.get_legend_handles_labels()[1]))
 
