@@ -22,7 +22,7 @@ NAME = "stiffness_of_the_large_vessels_in_dyn_per_square_centimetre"
 
 # Runs in the page when it is laid out, and leaves what it measured in the document that holds it.
 MEASURE = """<script>
-addEventListener("load", () => requestAnimationFrame(() => requestAnimationFrame(() => {
+addEventListener("load", () => setTimeout(() => {
   const box = e => e.getBoundingClientRect(), all = s => [...document.querySelectorAll(s)];
   const outside = svg => [...svg.querySelectorAll("text")].filter(t => {
     const a = box(t), b = box(svg);
@@ -47,7 +47,7 @@ addEventListener("load", () => requestAnimationFrame(() => requestAnimationFrame
   out.className = "measured";
   out.textContent = JSON.stringify(seen);
   parent.document.body.append(out);
-})));
+}, 200));
 </script></body>"""
 
 
