@@ -18,6 +18,7 @@ from surefoot.errors import InvalidInputError
 from surefoot.optimize.parameters import Categorical, Integer
 from surefoot.optimize.reasons import leading
 from surefoot.optimize.region import Region
+from surefoot.optimize.scales import scale_of
 from surefoot.style import BEST, LIGHT, SUCCESS_MAP, VALUE_MAP
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 LONE_SURROGATES = re.compile(r"[\ud800-\udfff]")  # bytes that were no UTF-8: no file and no font can hold them
 _N_SLICE = 120  # points along a real parameter
+_N_MAP = 70  # along each side of a map
 _MAX_NAME = 32  # characters of a parameter's name that fit below a small picture
 _MAX_MARKS = 24  # integers drawn one by one; more are drawn as a curve
 _MAX_REASON = 40  # characters of a reason that fit into a legend
@@ -56,9 +58,7 @@ def draw_convergence(ax: Any, result: Result) -> None:
             number[~ok], floor, "x", ms=5, color="C3", transform=ax.get_xaxis_transform(),
             label=f"failed ({result.n_failures})", clip_on=False,
         )  # fmt: skip
-    values = y[ok]
-    if len(values) and np.ptp(values) > 0 and (np.percentile(values, 95) - values.min()) < 0.05 * np.ptp(values):
-        ax.set_yscale("symlog", linthresh=max(1e-12, float(np.percentile(np.abs(values), 50))))
+    scale_of(y[ok], result.sign).set(ax.set_yscale)
     end = result.numbers[min(result.settings.n_init, result.nfev) - 1]
     ax.axvline(end + 0.5, color=LIGHT["muted"], alpha=0.5, lw=1, ls="--", zorder=0, label="end of the initial design")
     ax.set(xlabel="evaluation", ylabel="value")
@@ -129,6 +129,11 @@ def draw_slice(ax: Any, result: Result, i: int) -> None:
     at = values.index(best[i]) if isinstance(p, Categorical) else best[i]
     ax.plot([at], [result.fun], "o", ms=7, mfc="none", mew=1.5, ls="", color="C1", zorder=5, label="best")
     ax.set_ylabel("value")
+    scale = scale_of(mean, result.sign)
+    if scale.kind != "linear":
+        scale.set(ax.set_yscale)
+        if scale.kind == "log":  # the band may reach below 0
+            ax.set_ylim(bottom=0.3 * min(mean.min(), result.fun) if result.fun > 0.0 else 0.3 * mean.min())
     set_scale(result, i, ax.set_xscale)
     if isinstance(p, Integer) and not p.log:
         ax.xaxis.get_major_locator().set_params(integer=True)
@@ -138,26 +143,43 @@ def draw_slice(ax: Any, result: Result, i: int) -> None:
     ax.set_xlabel(short(result.space.names[i], _MAX_NAME), parse_math=False)
 
 
-def draw_map(ax: Any, result: Result) -> Any:
-    """Mean over two real parameters, with the evaluations, the failures and the line P(success) = 1/2."""
-    a, b = axis_values(result, 0, 70), axis_values(result, 1, 70)
-    points = [(u, v) for v in b for u in a]
-    mean, _ = result.model.predict(points)
-    mesh = ax.contourf(a, b, mean.reshape(len(b), len(a)), levels=24, cmap=VALUE_MAP)
+def draw_map(ax: Any, result: Result, i: int = 0, j: int = 1) -> Any:
+    """Mean over two parameters, the others as at the best point, with limits, evaluations, failures, P(success) = 1/2.
+
+    Its colours are logarithmic where the mean spans decades.
+    """
+    a, b = axis_values(result, i, _N_MAP), axis_values(result, j, _N_MAP)
+    best = best_values(result)
+    units = _over(result, best, (i, j), (a, b))
+    with engine(result.nfev):
+        mean = result.model.moments_at(units)[0].reshape(len(b), len(a))
+        p = result.model.success_at(units).reshape(len(b), len(a))
+    mesh = ax.contourf(a, b, mean, cmap=VALUE_MAP, **scale_of(mean.ravel(), result.sign).contours(mean))
     ok = result.history.ok
-    x = np.asarray([e.x for e in result.history.evaluations], dtype=float)
-    draw_borders(ax, result, a, b, np.asarray([result.space.encode(point) for point in points]))
+    x = np.asarray([(e.x[i], e.x[j]) for e in result.history.evaluations], dtype=float)
+    draw_borders(ax, result, a, b, units)
     ax.plot(*x[ok].T, "o", ms=3, color="white", mec="0.2", mew=0.4, label="evaluation")
-    p = result.success_probability(points).reshape(len(b), len(a))
     if p.min() < 0.5 < p.max():
         ax.contourf(a, b, p, levels=[-1.0, 0.5], colors=["white"], alpha=0.35)
         ax.contour(a, b, p, levels=[0.5], colors=["C1"], linewidths=1.6)
         ax.plot([], [], color="C1", lw=1.6, label="P(success) = 1/2")
     if not ok.all():
         ax.plot(*x[~ok].T, "x", ms=5, color="C1", label="failed")
-    ax.plot(*best_values(result), **BEST, label="best")
-    _label(ax, result, 0, 1)
+    ax.plot([best[i]], [best[j]], **BEST, label="best", clip_on=False)
+    _label(ax, result, i, j)
     return mesh
+
+
+def _over(
+    result: Result, fill: Sequence[Any], axes: tuple[int, int], values: tuple[list[Any], list[Any]]
+) -> np.ndarray:
+    """Points (m, D) of the unit cube over two parameters, row by row of the second; the others as in a full point."""
+    (i, j), (a, b), parameters = axes, values, result.space.parameters
+    starts = [columns.start for _, columns in result.space.columns()]
+    units = np.repeat(result.space.encode(fill)[None], len(a) * len(b), axis=0)
+    units[:, starts[i]] = np.tile([parameters[i].encode(u)[0] for u in a], len(b))
+    units[:, starts[j]] = np.repeat([parameters[j].encode(v)[0] for v in b], len(a))
+    return units
 
 
 def draw_borders(ax: Any, result: Result, a: Sequence[Any], b: Sequence[Any], units: np.ndarray) -> None:
@@ -186,13 +208,10 @@ def draw_success(ax: Any, result: Result, i: int, j: int, fills: Sequence[Sequen
     Failures have a mark for every frequent reason. Evaluations that were lost to the machine are left out.
     """
     a, b = axis_values(result, i, n), axis_values(result, j, n)
-    starts = [columns.start for _, columns in result.space.columns()]
     total = np.zeros((len(b), len(a)))
     with engine(result.nfev):
         for fill in fills:
-            units = np.repeat(result.space.encode(fill)[None], total.size, axis=0)
-            units[:, starts[i]] = np.tile([result.space.parameters[i].encode(u)[0] for u in a], len(b))
-            units[:, starts[j]] = np.repeat([result.space.parameters[j].encode(v)[0] for v in b], len(a))
+            units = _over(result, fill, (i, j), (a, b))
             total += result.model.success_at(units).reshape(total.shape)
     levels = np.linspace(0.0, 1.0, 11)
     mesh = ax.contourf(

@@ -23,6 +23,7 @@ from surefoot.optimize.drawing import (
 from surefoot.optimize.files import as_path, told
 from surefoot.optimize.influence import influence
 from surefoot.optimize.parameters import Real
+from surefoot.optimize.scales import round_ticks
 from surefoot.style import BEST, styled
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def plot_result(result: Result, path: str | None) -> Any:
     ax.legend(frameon=False, fontsize=8)
     if result.success and map_wanted:
         ax = fig.add_subplot(grid[:, 1])
-        fig.colorbar(draw_map(ax, result), ax=ax, shrink=0.9, label="posterior mean")
+        round_ticks(fig.colorbar(draw_map(ax, result), ax=ax, shrink=0.9, label="posterior mean"))
         ax.set_title("model")
         ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=2, frameon=False, fontsize=8)
     for k, i in enumerate(slices):

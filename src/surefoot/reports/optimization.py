@@ -14,15 +14,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from surefoot import __version__
-from surefoot.optimize.drawing import best_so_far, best_values, draw_convergence, draw_gap, draw_slice
+from surefoot.optimize.drawing import best_so_far, best_values, draw_convergence, draw_gap, draw_slice, mappable
 from surefoot.optimize.durations import duration, duration_note
 from surefoot.optimize.feasible import best_place
 from surefoot.optimize.history import VALUE
-from surefoot.optimize.notes import constraint_notes
+from surefoot.optimize.notes import constraint_notes, outlook
 from surefoot.optimize.parameters import Categorical, Integer, Parameter
 from surefoot.optimize.settings import AUTO
 from surefoot.reports.failures import border_blocks, failure_blocks
 from surefoot.reports.limits import limit_blocks
+from surefoot.reports.maps import mean_drawing
+from surefoot.reports.matters import matter_blocks
 from surefoot.reports.numbers import number, percent, power, versions
 from surefoot.reports.page import Block, Code, Facts, Figure, Key, Note, Section, Table, Text, render, write
 from surefoot.reports.svg import drawing
@@ -52,7 +54,9 @@ def report(result: Result, title: str, warnings: Sequence[str] = ()) -> str:
     if result.nfev:
         sections.append(Section("Convergence", _convergence(result)))
     if result.success:
-        sections.append(Section("What the model believes", _slices(result)))
+        sections.append(Section("What the model believes", _beliefs(result)))
+        if matters := matter_blocks(result):
+            sections.append(Section("What matters", matters))
     if result.nfev:
         sections.append(Section("Failures", failure_blocks(result)))
         sections.append(Section("Time", _time(result)))
@@ -160,6 +164,8 @@ def _convergence(result: Result) -> list[Block]:
             " The second drawing: how far the best so far was from the best of all; the line ends where that was found."
         )
     blocks: list[Block] = [Figure(drawings, caption, columns=2, legend=legend)]
+    if ahead := outlook(result):
+        blocks.append(Text(f"{ahead[0].upper()}{ahead[1:]}."))
     if result.success:
         blocks.append(_best_table(result))
     return blocks
@@ -179,7 +185,26 @@ def _best_table(result: Result) -> Table:
 # --- what the model believes
 
 
-def _slices(result: Result) -> list[Block]:
+def _beliefs(result: Result) -> list[Block]:
+    noise = f"Estimated standard deviation of the noise of one evaluation: {number(result.model.noise_sd, 3)}."
+    return [_slices(result), *_map(result), Text(noise)]
+
+
+def _map(result: Result) -> list[Block]:
+    """The model over the two parameters along which it varies most, with limits and what is forbidden."""
+    drawn = mappable(result)
+    if len(drawn) < 2:
+        return []
+    relevance, names = result.model.relevance(), result.space.names
+    i, j = sorted(sorted(drawn, key=lambda k: -float(relevance[k]))[:2])
+    caption = f"The mean of the model over {names[i]} and {names[j]}"
+    caption += ", the others as at the best point." if result.space.d > 2 else "."
+    if result.settings.outputs:
+        caption += " Dashed: where the models of outputs reach their limits."
+    return [Figure([mean_drawing(result, i, j)], caption)]
+
+
+def _slices(result: Result) -> Figure:
     relevance = result.model.relevance()
     order = [int(i) for i in np.argsort(-relevance, kind="stable")[:_MAX_SLICES]]
     names = result.space.names
@@ -209,9 +234,7 @@ def _slices(result: Result) -> list[Block]:
         legend.append(Key("P(success), right-hand scale", "dotted", "red"))
     if d == 1:
         legend.append(Key("evaluation", "dot", "dots"))
-    noise = result.model.noise_sd
-    text = f"Estimated standard deviation of the noise of one evaluation: {number(noise, 3)}."
-    return [Figure(drawings, caption, columns=columns, legend=legend), Text(text)]
+    return Figure(drawings, caption, columns=columns, legend=legend)
 
 
 # --- time, settings

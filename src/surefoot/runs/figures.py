@@ -14,6 +14,7 @@ from surefoot.integrations.optuna_history import result_of
 from surefoot.optimize.drawing import axis_values
 from surefoot.optimize.influence import influence
 from surefoot.optimize.result import Result
+from surefoot.optimize.scales import scale_of
 from surefoot.style import LIGHT, SUCCESS_SCALE
 
 _GRID = 24
@@ -46,7 +47,7 @@ def convergence(result: Result, go: Any) -> Any:
     figure = go.Figure(layout={
         "title": f"surefoot: best {result.fun:.6g} after {result.nfev} evaluations, {result.n_failures} failed",
         "xaxis": {"title": "evaluation"},
-        "yaxis": {"title": "value"},
+        "yaxis": {"title": "value", "type": "log" if scale_of(y[ok], result.sign).kind == "log" else "linear"},
         "template": "none",
     })  # fmt: skip
     figure.add_scatter(x=number[good].tolist(), y=_short(y[good]), mode="markers", name="evaluation",

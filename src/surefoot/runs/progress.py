@@ -11,7 +11,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 
 from surefoot.optimize.history import VALUE
-from surefoot.optimize.notes import notes
+from surefoot.optimize.notes import notes, outlook
 from surefoot.optimize.reasons import grouped
 from surefoot.optimize.result import Result
 from surefoot.runs.study import Counts
@@ -54,6 +54,12 @@ class ConsoleReporter:
                 self.note(f"continuing after {counts.finished} evaluations")
             if counts.forgotten:
                 self.note(f"{counts.forgotten} evaluations are forgotten: they do not count and teach nothing")
+            if counts.outside:
+                total = counts.finished + counts.outside
+                self.note(
+                    f"{counts.outside} of {total} evaluations lie outside the bounds: they are kept, and neither used "
+                    f"nor counted; the other {counts.finished} count towards n_evals = {counts.n_evals}"
+                )
         nothing = "nothing within the limits yet" if counts.finished > counts.failed else "no success yet"
         parts = [nothing if counts.best is None else f"best {counts.best:.6g}"]
         if counts.fallbacks:
@@ -129,4 +135,6 @@ def final_table(result: Result, name: str, n_evals: int) -> Table:
         table.add_row("constraint", escape(str(constraint)))
     for note in notes(result):
         table.add_row("note", escape(note))
+    if ahead := outlook(result):
+        table.add_row("outlook", escape(ahead))
     return table

@@ -19,6 +19,7 @@ from surefoot.optimize.result import make_result
 from surefoot.optimize.settings import Settings
 from surefoot.optimize.space import Space
 from surefoot.pulmonary import NOMINAL, Network
+from surefoot.reports.maps import success_drawing
 from surefoot.reports.numbers import fixed, percent
 from surefoot.reports.page import (
     Block,
@@ -53,7 +54,6 @@ from surefoot.reports.pulmonary.words import (
     pressure_words,
     shown,
 )
-from surefoot.reports.success import success_drawing
 
 TITLE = "Pulmonary circulation: stiffness and rarefaction"
 
