@@ -30,11 +30,12 @@ _N_MAP = 70  # along each side of a map
 _MAX_NAME = 32  # characters of a parameter's name that fit below a small picture
 _MAX_MARKS = 24  # integers drawn one by one; more are drawn as a curve
 _MAX_REASON = 40  # characters of a reason that fit into a legend
+_WHITE = "0.99"  # on maps, which stay as they are where a page is dark; pure white is the page's
 _MARKS = (  # of failures, one for each kind of reason; the last one for the rest
     {"marker": "x", "ms": 5.5, "color": "black"},
-    {"marker": "^", "ms": 5.0, "color": LIGHT["violet"], "mec": "white", "mew": 0.5},
-    {"marker": "s", "ms": 4.2, "color": LIGHT["teal"], "mec": "white", "mew": 0.5},
-    {"marker": "D", "ms": 4.0, "color": LIGHT["orange"], "mec": "white", "mew": 0.5},
+    {"marker": "^", "ms": 5.0, "color": LIGHT["violet"], "mec": _WHITE, "mew": 0.5},
+    {"marker": "s", "ms": 4.2, "color": LIGHT["teal"], "mec": _WHITE, "mew": 0.5},
+    {"marker": "D", "ms": 4.0, "color": LIGHT["orange"], "mec": _WHITE, "mew": 0.5},
     {"marker": "+", "ms": 6.5, "color": "0.27"},
 )
 _LIMITS = ("C2", "C4", "C5", "C6", "C1")  # lines of limits on outputs
@@ -158,13 +159,14 @@ def draw_map(ax: Any, result: Result, i: int = 0, j: int = 1) -> Any:
     ok = result.history.ok
     x = np.asarray([(e.x[i], e.x[j]) for e in result.history.evaluations], dtype=float)
     draw_borders(ax, result, a, b, units)
-    ax.plot(*x[ok].T, "o", ms=3, color="white", mec="0.2", mew=0.4, label="evaluation")
+    ax.plot(*x[ok].T, "o", ms=3, color=_WHITE, mec="0.2", mew=0.4, label="evaluation")
     if p.min() < 0.5 < p.max():
-        ax.contourf(a, b, p, levels=[-1.0, 0.5], colors=["white"], alpha=0.35)
-        ax.contour(a, b, p, levels=[0.5], colors=["C1"], linewidths=1.6)
-        ax.plot([], [], color="C1", lw=1.6, label="P(success) = 1/2")
+        ax.contourf(a, b, p, levels=[-1.0, 0.5], colors=[_WHITE], alpha=0.35)
+        for colour, width in ((_WHITE, 3.0), ("black", 1.4)):  # seen on dark and on light ground
+            ax.contour(a, b, p, levels=[0.5], colors=[colour], linewidths=width)
+        ax.plot([], [], color="black", lw=1.4, label="P(success) = 1/2")
     if not ok.all():
-        ax.plot(*x[~ok].T, "x", ms=5, color="C1", label="failed")
+        ax.plot(*x[~ok].T, "X", ms=6, color="black", mec=_WHITE, mew=0.6, label="failed")
     ax.plot([best[i]], [best[j]], **BEST, label="best", clip_on=False)
     _label(ax, result, i, j)
     return mesh
@@ -225,7 +227,7 @@ def draw_success(ax: Any, result: Result, i: int, j: int, fills: Sequence[Sequen
         draw_borders(ax, result, a, b, units)
     ok = result.history.ok
     at = np.asarray([(e.x[i], e.x[j]) for e in result.history.evaluations], dtype=float)
-    ax.plot(*at[ok].T, "o", ms=3.5, color="black", mec="white", mew=0.4, label=f"succeeded ({ok.sum()})")
+    ax.plot(*at[ok].T, "o", ms=3.5, color="black", mec=_WHITE, mew=0.4, label=f"succeeded ({ok.sum()})")
     failed = np.flatnonzero(result.history.seen & ~ok)
     groups = leading([result.history.evaluations[k].reason for k in failed], len(_MARKS))
     for group, mark in zip(groups, _MARKS, strict=False):
