@@ -37,7 +37,7 @@ def markdown_beside_docs(start: list[Path]) -> dict[Path, None]:
         for link, _ in _LINK.findall(page.read_text()):
             path = target_of(link, page.parent)
             outside = path is not None and path.suffix == ".md" and not path.is_relative_to(DOCS)
-            if outside and path.exists() and path.name != "CONTRIBUTING.md" and path not in found:
+            if outside and path.exists() and path not in found:
                 found[path] = None
                 left.append(path)
     return found
