@@ -35,9 +35,10 @@ def test_all_holds_what_studies_need() -> None:
     assert "run" in extras["all"][0].split("[")[1].rstrip("]").split(",")
 
 
-def test_every_extra_that_the_readme_and_errors_name_exists() -> None:
+def test_every_extra_that_the_start_page_and_errors_name_exists() -> None:
     root = Path(__file__).parents[1]
-    texts = [(root / "README.md").read_text(), *(path.read_text() for path in (root / "src").rglob("*.py"))]
+    start = (root / "docs/start/index.md").read_text()
+    texts = [start, (root / "README.md").read_text(), *(path.read_text() for path in (root / "src").rglob("*.py"))]
     named = {
         name
         for text in texts
