@@ -14,7 +14,6 @@ for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ[_variable] = "1"  # before NumPy is imported
 
 import argparse
-import csv
 import math
 import warnings
 from collections.abc import Sequence
@@ -25,6 +24,7 @@ from scipy.stats import wilcoxon
 
 from surefoot import minimize
 from surefoot.paper.markdown import markdown
+from surefoot.paper.resumable import write_whole
 from surefoot.paper.studies.failures.constrained import get_constrained
 
 PROBLEMS = (
@@ -87,9 +87,8 @@ def main(argv: Sequence[str] | None = None) -> None:
 def _kept(folder: Path, name: str, budget: int, seed: int, steers: bool) -> tuple[bool, int, float]:
     path = folder / f"{name.replace(' ', '-').replace('%', 'percent')}-{budget}-{seed}-{int(steers)}.csv"
     if not path.exists():
-        with path.open("w") as file:
-            csv.writer(file).writerow(end_of(name, budget, seed, steers))
-    early, n, distance = next(csv.reader(path.open()))
+        write_whole(path, ",".join(map(str, end_of(name, budget, seed, steers))))
+    early, n, distance = path.read_text().strip().split(",")
     return early == "True", int(n), float(distance)
 
 

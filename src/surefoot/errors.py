@@ -22,6 +22,8 @@ class SurefootError(Exception):
 class InvalidInputError(SurefootError, ValueError):
     """The caller passed something that cannot be used; nothing already told is lost."""
 
+    place: tuple[str, ...] = ()  # of what is wrong in a file: the keys that lead there
+
 
 class UnknownNameError(InvalidInputError):
     """A policy, kernel, search, problem or setting of that name does not exist."""
@@ -123,6 +125,11 @@ def as_reason(text: Any) -> str:
         whole = shown(text)
     cut = whole if len(whole) <= MAX_REASON else whole[: MAX_REASON - 1] + "…"
     return encodable(cut)
+
+
+def one_line(text: str) -> str:
+    """A text on one line, without what a terminal would obey."""
+    return "".join(character if character.isprintable() else " " for character in " ".join(text.split()))
 
 
 def encodable(text: str) -> str:

@@ -44,6 +44,7 @@ from surefoot.runs.evaluation import Finished, evaluate_trial, processes
 from surefoot.runs.heart import Heart
 from surefoot.runs.jobs import Jobs, tag_of
 from surefoot.runs.names import NO_SHARE, PROGRESS
+from surefoot.runs.notify import State, about, notify
 from surefoot.runs.patience import Patience
 from surefoot.runs.problem import Problem
 from surefoot.runs.rescue import Unsaved
@@ -99,11 +100,22 @@ def run(
                         worker.run(lambda *point: threads.submit(evaluate_trial, problem, *point))
                     finally:
                         processes.stop_all()  # what is under way now was given back
-            return worker.result()
+            result = worker.result()
+            state: State = "interrupted" if signals.finish else "finished"
+            _tell(problem, about(problem.name, state, result.message, result), reporter)
+            return result
+        except Exception as error:
+            _tell(problem, about(problem.name, "failed", str(error), getattr(error, "result", None)), reporter)
+            raise
         finally:
             processes.allow()  # all threads have ended; another run may follow in this process
             evaluation.close()
             close_storage(storage)
+
+
+def _tell(problem: Problem, told: dict[str, str], reporter: Reporter) -> None:
+    if problem.notify:
+        notify(problem.notify, problem.folder, told, reporter.note)
 
 
 @dataclass(frozen=True)

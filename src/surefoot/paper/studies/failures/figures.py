@@ -13,8 +13,10 @@ from surefoot.paper.figures import save_figure
 from surefoot.paper.studies.failures.constrained import get_constrained
 from surefoot.paper.studies.failures.paper_tables import Row, reliability
 from surefoot.paper.studies.failures.study import Case
+from surefoot.style import LIGHT, styled
 
 
+@styled
 def draw(todo: Sequence[Case], rows: Sequence[Row], raw: Path, out: Path) -> list[Path]:
     """Write the figures and return their paths."""
     paths = [out / "comparison.png"]
@@ -57,7 +59,7 @@ def _comparison(rows: Sequence[Row], path: Path) -> None:
 def _reliability(todo: Sequence[Case], models: Sequence[str], raw: Path, path: Path) -> None:
     plt = pyplot()
     fig, ax = plt.subplots(figsize=(5.2, 4.6), layout="constrained")
-    ax.plot([0, 1], [0, 1], color="0.7", lw=1)
+    ax.plot([0, 1], [0, 1], color=LIGHT["dots"], lw=1, label="predicted as it is")
     for model in models:
         predicted, observed, counts = reliability(todo, raw, model)
         error = float(np.nansum(counts * np.abs(predicted - observed)) / counts.sum())
