@@ -127,6 +127,11 @@ def as_reason(text: Any) -> str:
     return encodable(cut)
 
 
+def one_line(text: str) -> str:
+    """A text on one line, without what a terminal would obey."""
+    return "".join(character if character.isprintable() else " " for character in " ".join(text.split()))
+
+
 def encodable(text: str) -> str:
     """Text that any storage and file can hold: lone surrogates (bytes that were no UTF-8) become escapes."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8").translate(_CONTROLS)

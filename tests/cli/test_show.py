@@ -151,7 +151,7 @@ def test_parameters_beyond_the_width_are_counted():
     lines = list(fitted([row], 80))
     assert max(map(len, lines)) <= 80
     shown = lines[0].count("paramet")
-    assert lines[-1].startswith(f"({20 - shown} more parameters")
+    assert lines[-1].startswith(f"({20 - shown} more columns")
 
 
 def test_points_that_are_random_because_no_suggestion_could_be_made_are_named():

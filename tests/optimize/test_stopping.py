@@ -69,7 +69,11 @@ def test_in_parallel_too():
 
 @pytest.mark.parametrize(
     "stop",
-    [5, {"targt": 1.0}, {"target": "low"}, {"stagnation": 0}, {"stagnation": 2.5}, {"failures": True}, {"hours": -1}],
+    [
+        *(5, {"targt": 1.0}, {"target": "low"}, {"stagnation": 0}, {"stagnation": 2.5}, {"failures": True}),
+        *({"hours": -1}, {"gain": 0.05}, {"gain": {"more": 1}}, {"gain": {"probability": 5}}),
+        *({"gain": {"more_than": "much"}}, {"gain": {"evaluations": 0}}),
+    ],
 )
 def test_a_bad_stop_is_refused(stop, rejects):
     with rejects():

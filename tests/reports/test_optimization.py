@@ -60,7 +60,7 @@ def headings(page: str, read) -> str:
 
 
 def test_the_sections_are_those_a_reader_looks_for(failing_page: str, read) -> None:
-    wanted = "Result Convergence What the model believes Failures Time Settings"
+    wanted = "Result Convergence What the model believes What matters Failures Time Settings"
     assert headings(failing_page, read) == wanted
 
 

@@ -31,7 +31,7 @@ class Weight:
     where: Array | None = None  # (R, 1) runs that are weighted; None: all
     smooth: bool = False  # below `least` it bends down instead of having a kink
     cost: float = 1.0  # of a failure, in successes
-    trust: Array | None = None  # (R, 1) which part of `least` is asked for; None: all of it
+    trust: Array | None = None  # (R, 1) what `least` is multiplied with; None: 1
 
     def probability(self, x: Array) -> Array:
         """P itself at x, (R, m)."""

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from optuna.study import Study
 
 
+_WIDE = 10_000  # columns of a pipe: nothing is folded
+
+
 def show(
     storage: Storage,
     study: StudyName = "",
@@ -62,7 +65,8 @@ def _show_study(study: Study, console: Console) -> None:
     if len(study.directions) == 1 and any(row["status"] in ("ok", "failed", "transient", "pruned") for row in rows):
         result = result_of(study)
         console.print()
-        console.print(final_table(result, escape(study.study_name), about.get("n_evals") or result.nfev))
+        table = final_table(result, escape(study.study_name), about.get("n_evals") or result.nfev)
+        (console if console.is_terminal else Console(width=_WIDE)).print(table)
 
 
 def _show_trial(study: Study, number: int, console: Console) -> None:

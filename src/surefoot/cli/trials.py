@@ -8,6 +8,7 @@ from typing import Any
 
 from rich.cells import cell_len
 
+from surefoot.errors import one_line
 from surefoot.optimize.durations import duration
 
 Row = dict[str, Any]
@@ -20,13 +21,14 @@ _GAP = "  "
 _LEAST_REASON = 30  # columns: with fewer a reason stands below its trial
 _MOST_TEXT = 24  # characters of a choice
 _INDENT = " " * 7
+_MOST_LINES = 2  # of a reason
 
 
 def whole(rows: Sequence[Row]) -> Iterator[str]:
     """Header and rows in columns, all digits, nothing cut; `-` where there is no value."""
     names = [name for name in rows[0] if name not in (*_PLACE, "reason")]
     yield from _lines(
-        [[n, *("-" if row[n] in (None, "") else _line(_exact(row[n])) for row in rows)] for n in (*names, "reason")]
+        [[n, *("-" if row[n] in (None, "") else one_line(_exact(row[n])) for row in rows)] for n in (*names, "reason")]
     )
 
 
@@ -51,22 +53,27 @@ def fitted(rows: Sequence[Row], width: int) -> Iterator[str]:
         if not reason:
             yield line
         elif beside:
-            folded = textwrap.wrap(reason, width - used - len(_GAP)) or [""]
+            folded = _folded(reason, width - used - len(_GAP))
             yield f"{line}{' ' * (used - cell_len(line))}{_GAP}{folded[0]}"
             yield from (" " * (used + len(_GAP)) + more for more in folded[1:])
         else:
             yield line
-            yield from textwrap.wrap(reason, width, initial_indent=_INDENT, subsequent_indent=_INDENT)
+            yield from (_INDENT + part for part in _folded(reason, width - len(_INDENT)))
     missing = len(parameters) - len(shown)
     if missing:
-        yield f"({missing} more parameter{'s' * (missing > 1)}: --trial shows all of one, surefoot export all of all)"
+        yield f"({missing} more column{'s' * (missing > 1)}: --trial shows all of one, surefoot export all of all)"
+
+
+def _folded(reason: str, width: int) -> list[str]:
+    """A reason in a few lines; what is left out, --trial shows."""
+    return textwrap.wrap(reason, width, max_lines=_MOST_LINES, placeholder=" …") or [""]
 
 
 def _remark(row: Row) -> str:
     """Why it failed; why its point is a random one, if that is so against what was asked for."""
     fallback = row.get("fallback")
-    random = f"random point, for no suggestion could be made: {_line(fallback)}" if fallback else ""
-    return "; ".join(filter(None, (_line(row["reason"]), random)))
+    random = f"random point, for no suggestion could be made: {one_line(fallback)}" if fallback else ""
+    return "; ".join(filter(None, (one_line(row["reason"]), random)))
 
 
 def _lines(columns: Sequence[Column]) -> Iterator[str]:
@@ -83,10 +90,10 @@ def _lines(columns: Sequence[Column]) -> Iterator[str]:
 def _that_fit(columns: dict[str, Column], names: Sequence[str], width: int) -> list[str]:
     shown = []
     for name in names:
-        width -= len(_GAP) + _width(columns, [name])
-        if width < 0:
-            break
-        shown.append(name)
+        needed = len(_GAP) + _width(columns, [name])
+        if needed <= width:  # one that does not fit leaves its place to narrower ones
+            shown.append(name)
+            width -= needed
     return shown
 
 
@@ -97,7 +104,7 @@ def _width(columns: dict[str, Column], names: Sequence[str]) -> int:
 def _column(rows: Sequence[Row], name: str, most: int) -> Column:
     """A header and short cells; a name longer than its values is cut to so many characters."""
     cells = [_short(row[name], name) for row in rows]
-    head = {"number": "trial", "duration_s": "time"}.get(name, _line(name))
+    head = {"number": "trial", "duration_s": "time"}.get(name, one_line(name))
     most = max(most, *map(len, cells))
     return [head if len(head) <= most else head[: most - 1] + "…", *cells]
 
@@ -109,14 +116,9 @@ def _short(value: Any, name: str) -> str:
         return duration(value)
     if isinstance(value, float):
         return f"{value:.6g}" if name.startswith("value") else f"{value:.4g}"
-    text = _line(str(value))
+    text = one_line(str(value))
     return text if len(text) <= _MOST_TEXT else text[: _MOST_TEXT - 1] + "…"
 
 
 def _exact(value: Any) -> str:
     return repr(value) if isinstance(value, float) else str(value)
-
-
-def _line(text: str) -> str:
-    """On one line, without what a terminal would obey."""
-    return "".join(character if character.isprintable() else " " for character in " ".join(text.split()))

@@ -30,8 +30,9 @@ SPARE, MEAN_SPARES = 2.0, (1.0, 0.0)
 POLISH_CALLS = 20  # of the product's own search, which need not end where this one goes on
 N_INCUMBENTS = 1  # evaluations to start from,
 _N_PROPOSALS = 2  # and proposals
-_MAX_ITER, _ACCURACY = 25, 1e-6
-_STEP_FROM_BEST, _ACCURACY_FROM_BEST = 0.01, 1e-8
+_MAX_ITER = 20
+_STEP_FROM_BEST = 0.01
+_ACCURACY, _MEAN_ACCURACY = 1e-4, 1e-8  # of the log policy; of the mean, in units of the process
 
 
 def along_limits(target: Target, within: Within, proposals: Proposals, incumbents: Array, domain: Domain) -> Proposals:
@@ -62,7 +63,7 @@ def _of_one_run(target: Target, within: Within, starts: np.ndarray, domain: Doma
     spare = np.concatenate([np.full(q, SPARE), np.repeat(MEAN_SPARES, len(best))])
     steps = np.full(len(origins), _STEP_FROM_BEST)
     steps[:_N_PROPOSALS] = lengths(target, starts[:_N_PROPOSALS])
-    accuracy = np.where(np.arange(len(origins)) < _N_PROPOSALS, _ACCURACY, _ACCURACY_FROM_BEST)
+    accuracy = np.where(np.arange(len(origins)) < q, _ACCURACY, _MEAN_ACCURACY)
 
     def wanted(x: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         value, gradient, by_mean = np.empty(len(x)), np.empty_like(x), rows >= q

@@ -17,7 +17,7 @@ from surefoot.numerics.constrained import Function, maximize_within
 from surefoot.numerics.constrained import Region as Limited
 
 _MOST_CLIMBS = 3  # per run, from the best starts
-_MAX_ITER, _ACCURACY = 15, 1e-8
+_MAX_ITER, _ACCURACY = 15, 1e-6
 
 
 def climb_inside(target: Target, proposals: Proposals, region: Region) -> Proposals:

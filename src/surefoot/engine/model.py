@@ -16,7 +16,7 @@ from surefoot.engine.contest import Contest, Fitted, success_rows
 from surefoot.engine.limits import Outputs, centred, fit_outputs
 from surefoot.engine.scaling import Scaling
 from surefoot.engine.spec import ModelSpec
-from surefoot.engine.success import Labels, fit_success
+from surefoot.engine.success import Labels, fit_success, sparing
 from surefoot.engine.warmth import Warmth, on_device, on_host
 from surefoot.gp.hyperparameters import N_RANDOM_STARTS
 from surefoot.gp.kernels import per_run
@@ -78,6 +78,8 @@ def fit_model(batch: Batch, spec: ModelSpec, warmth: Warmth, generators: Generat
         draws = uniforms[:, 1, :, :p_drawn]
         labels = Labels(batch.X, failed, batch.seen, kinds)
         success, failure_state = fit_success(labels, spec.failures, state, draws, spec.min_success)
+        if spec.failure_budget and spec.min_success > 0.0:
+            success = sparing(success, failed.sum(axis=1) / spec.failure_budget)
         if spec.by_time and batch.failure_cost is not None:
             success = replace(success, cost=batch.failure_cost)
     outputs, ends = fit_outputs(batch, spec, warmth.outputs, generators, reference) if spec.limits else (None, ())

@@ -57,6 +57,7 @@ class ModelSpec:
     failures: FailureModel | None  # None: nothing is learned from failures
     imputes: bool  # failures count as the worst value seen
     min_success: float
+    failure_budget: int  # failures that a run may have: P(success) counts more as they are used up; 0: no budget
     by_time: bool  # failures cost what they take; otherwise as much as any evaluation
     min_distance: float
     limits: tuple[Limit, ...] = ()  # of the outputs in `Batch.outputs`

@@ -23,6 +23,7 @@ from surefoot.gp.hyperparameters import FitState
 MIN_OF_A_KIND = 3
 MAX_KINDS, MAX_SOUGHT = 3, 6  # maps of a reading, and while nothing has succeeded; the rarest kinds share one
 RARE = 10**9  # the code of kinds that share a map
+SPARING = 0.95  # `least` when a budget of failures is used up
 
 
 @dataclass(frozen=True)
@@ -79,6 +80,16 @@ def fit_success(
     data = label_data(like(thin.X, uniforms), like(thin.failed.astype(float), uniforms), mask)
     probability, fitted = model.fit(data, uniforms, state, n)
     return Weight(probability, least, where), fitted.state
+
+
+def sparing(weight: Weight, used: np.ndarray) -> Weight:
+    """A weight whose `least` grows to SPARING as the budget of failures is used up: used (R,), 0 to 1.
+
+    It grows with the cube: a budget that will last costs nothing.
+    """
+    more = np.minimum(used, 1.0)[:, None] ** 3 * max(SPARING - weight.least, 0.0)
+    factor = like(1.0 + more / weight.least, weight.where)
+    return replace(weight, trust=factor if weight.trust is None else weight.trust * factor)
 
 
 def common_kinds(failed: np.ndarray, kinds: np.ndarray) -> np.ndarray:

@@ -119,7 +119,7 @@ def _suggest(
         return Suggestion(x, warmth, tuple(status))
     model = fit_model(batch, spec, warmth, generators, reference)
     asked = [(rows, policy, model.part(rows)) for rows, policy in parts if policy.prepare is not None]
-    hunts = [_hunt(batch.part(rows), generators[rows], own, policy, spec) for rows, policy, own in asked]
+    hunts = [hunt_for(batch.part(rows), generators[rows], own, policy, spec) for rows, policy, own in asked]
     proposals = spec.search.propose(domain, hunts, reference)
     for (rows, _, own), hunt, proposed in zip(asked, hunts, proposals, strict=True):
         x[rows], status[rows] = choose(domain, hunt, own, spec, proposed, reference)
@@ -147,7 +147,7 @@ def _random(domain: Domain, batch: Batch, spec: ModelSpec, generators: Generator
     return np.stack([or_new(domain, batch, r, drawn[r], spec, number) for r in range(len(drawn))])
 
 
-def _hunt(batch: Batch, generators: Generators, model: Model, policy: Policy, spec: ModelSpec) -> Hunt:
+def hunt_for(batch: Batch, generators: Generators, model: Model, policy: Policy, spec: ModelSpec) -> Hunt:
     """What the search maximizes."""
     surrogate, f_best, limits = model.objective, model.f_best, _limits(model)
     if batch.pending.shape[1] > 0:  # kriging believer

@@ -22,7 +22,6 @@ from dataclasses import replace
 from statistics import median
 from typing import Any
 
-import numpy as np
 from optuna.distributions import BaseDistribution, json_to_distribution
 from optuna.study import Study, StudyDirection
 from optuna.trial import FrozenTrial, TrialState
@@ -40,7 +39,7 @@ from surefoot.integrations.optuna_space import (
     to_engine,
     without_single,
 )
-from surefoot.optimize.durations import weighed_cost
+from surefoot.optimize.batches import batch_of
 from surefoot.optimize.history import Evaluation, History, judged
 from surefoot.optimize.outputs import renamed
 from surefoot.optimize.parameters import Value
@@ -247,19 +246,7 @@ def runs_of(
         elif x is not None:
             pending.append(space.encode(x))
     history = History(tuple(told))
-    return space, Batch(
-        X=history.units(space)[None],
-        y=sign * history.y[None],
-        ok=history.ok[None],
-        pending=np.asarray(pending, dtype=float).reshape(1, -1, space.n_inputs),
-        run_ids=(0,),
-        seen=None if history.seen.all() else history.seen[None],
-        kinds=history.kinds[None],
-        failure_cost=weighed_cost(history),
-        allowed=None if history.allowed.all() else history.allowed[None],
-        origin=space.origin[None],
-        outputs=history.limited(limited),
-    )
+    return space, batch_of(history, history.units(space), space, sign, limited, pending)
 
 
 def warmth_of(trials: Sequence[FrozenTrial]) -> Warmth:

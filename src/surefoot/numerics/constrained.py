@@ -10,8 +10,10 @@ Outside   A limit that is not met enters a step by a penalty on what is missing,
           the quadratic problem always has an answer.
 Scale     From each start x0 the search works on z = (x - x0)/step, with every limit divided by the length of its
           gradient at x0: function and limits then vary by about 1 however small the step, down to 1e-7 of the box.
-Inside    The search is asked to meet the limits with 100 times `accuracy` to spare, in units of z. Of all points that
-          it looked at, the best one inside the region is the answer.
+Inside    The search is asked to meet the limits with _SPARE to spare, in units of z. Of all points that it looked at,
+          the best one inside the region is the answer.
+End       A step that promises less than `accuracy`, or as many steps in a row as _MOST_MISSES that gained nothing:
+          what is left is rounding.
 Batches   All searches ask for their next points in one call: a Gaussian process answers many for little more than one.
 Shapes    x (m, d) with the number of its start, rows (m,); values (m,), gradients (m, d); c (m, p), Jacobian (m, p, d).
 """
@@ -34,7 +36,9 @@ ACCURACY = 1e-10
 _ROUNDING = 1e-12  # of b: half-spaces that are missed by less are met
 _DIFFERENCE = 1e-2  # of a step, for second derivatives
 _PASSES = 3  # over the limits' curvature in one step
-_LEAST_RADIUS, _MOST_RADIUS = 1e-8, 0.3  # of a step; of the box
+_MOST_RADIUS, _GROWTH = 0.3, 3.0  # of the box
+_SPARE = 1e-8
+_MOST_MISSES = 3
 _LEAST_CURVATURE = 1e-10  # of the largest
 
 
@@ -164,6 +168,7 @@ class _Climb:
     _multipliers: np.ndarray = field(init=False)
     _penalty: float = 1.0
     _radius: float = 1.0
+    _misses: int = 0
     _asked: tuple[np.ndarray, float] = field(init=False)  # the step in z, and what it is to gain
     _done: bool = False
 
@@ -223,7 +228,7 @@ class _Climb:
     def _model(self, seen: _Seen) -> _Model:
         """The model's first two terms at the first point seen."""
         slopes = self._slopes(seen, 0)
-        c = seen.limits[0] / self._lengths - 100.0 * self.accuracy
+        c = seen.limits[0] / self._lengths - _SPARE
         return _Model(-float(seen.value[0]), slopes[0], c, slopes[1:])
 
     def _slopes(self, seen: _Seen, i: int) -> np.ndarray:
@@ -239,13 +244,15 @@ class _Climb:
         lower = np.maximum((self.lower[self._moving] - at) / self.step, -self._radius)
         upper = np.minimum((self.upper[self._moving] - at) / self.step, self._radius)
         bend, s, gain = np.zeros_like(here.c), np.zeros_like(here.g), 0.0
-        for _ in range(_PASSES if len(bend) else 1):
+        for _ in range(_PASSES):
             B = _convex(self._curvatures[0] - np.tensordot(self._multipliers, self._curvatures[1:], 1))
             trial, self._multipliers = self._least(B, here.c + bend, lower, upper)
             better = self._gain(trial)
             if better > gain:
                 s, gain = trial, better
-            bend = 0.5 * np.einsum("i,pij,j->p", trial, self._curvatures[1:], trial)
+            last, bend = bend, 0.5 * np.einsum("i,pij,j->p", trial, self._curvatures[1:], trial)
+            if float(np.abs(bend - last).max(initial=0.0)) < _SPARE:
+                break
         self._penalty = max(self._penalty, 2.0 * float(np.max(self._multipliers, initial=0.0, where=~(here.c < 0.0))))
         return s, gain
 
@@ -292,13 +299,14 @@ class _Climb:
         if gained < 0.25 * promised:
             self._shrink(s)
         elif gained > 0.75 * promised and float(np.abs(s).max()) > 0.9 * self._radius:
-            self._radius = min(2.0 * self._radius, _MOST_RADIUS / self.step)
+            self._radius = min(_GROWTH * self._radius, _MOST_RADIUS / self.step)
         if gained > 0.0:
-            self._x, self._here = x, there
+            self._x, self._here, self._misses = x, there, 0
 
     def _shrink(self, s: np.ndarray) -> None:
         self._radius = 0.3 * min(self._radius, float(np.abs(s).max()))
-        self._done = self._radius < _LEAST_RADIUS
+        self._misses += 1
+        self._done = self._misses >= _MOST_MISSES
 
     def _learn(self, s: np.ndarray, here: _Model, there: _Model) -> None:
         """Symmetric rank-one updates by the change of each gradient along the step."""

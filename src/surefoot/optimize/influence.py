@@ -10,7 +10,7 @@ Shapes    samples (N, D), N such that about 10 000 predictions are made whatever
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
@@ -43,18 +43,14 @@ class Influence:
 
 def influence(result: Result) -> Influence:
     """What the learned P(success) of a result depends on; an error if nothing has succeeded."""
-    _ = result.model
-    d, candidates = result.space.d, mappable(result)
-    n = int(np.clip(_PREDICTIONS // (d + 1 + _PAIRED * (_PAIRED + 1) // 2), _LEAST, _MOST))
-    uniforms = latin_hypercube(2 * n, d, generator(0, 2, 0))
-    samples = _Samples(result, _sample(result, uniforms[:n]), _sample(result, uniforms[n:]))
+    d, candidates, samples = result.space.d, mappable(result), _samples(result, result.model.success_at)
     with engine(result.nfev):
         p = samples.probability(samples.one)
         variance = float(np.var(p))
         if variance < _FLAT:
             first_two = tuple(combinations(candidates, 2))[:1]
             return Influence(np.zeros(d), first_two, (0.0,) * len(first_two))
-        total = np.asarray([0.5 * np.mean((p - samples.without(i)) ** 2) / variance for i in range(d)])
+        total = samples.totals(p)
         compared = sorted(sorted(candidates, key=lambda i: -total[i])[:_PAIRED])
         closed: dict[tuple[int, ...], float] = {}
         for some in [*combinations(compared, 1), *combinations(compared, 2)]:
@@ -64,16 +60,33 @@ def influence(result: Result) -> Influence:
     return Influence(total, pairs, tuple(closed[pair] for pair in pairs))
 
 
+def totals_of(result: Result, probability: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+    """Total indices (d,) of any P at points (N, D) of the unit cube, over the same sample; 0 where it is flat."""
+    samples = _samples(result, probability)
+    p = probability(samples.one)
+    return np.zeros(result.space.d) if float(np.var(p)) < _FLAT else samples.totals(p)
+
+
+def _samples(result: Result, probability: Callable[[np.ndarray], np.ndarray]) -> _Samples:
+    d = result.space.d
+    n = int(np.clip(_PREDICTIONS // (d + 1 + _PAIRED * (_PAIRED + 1) // 2), _LEAST, _MOST))
+    uniforms = latin_hypercube(2 * n, d, generator(0, 2, 0))
+    return _Samples(result, probability, _sample(result, uniforms[:n]), _sample(result, uniforms[n:]))
+
+
 @dataclass(frozen=True)
 class _Samples:
     """Two independent samples, and P where some of their columns are exchanged."""
 
     result: Result
+    probability: Callable[[np.ndarray], np.ndarray]
     one: np.ndarray  # (N, D)
     other: np.ndarray
 
-    def probability(self, units: np.ndarray) -> np.ndarray:
-        return self.result.model.success_at(units)
+    def totals(self, p: np.ndarray) -> np.ndarray:
+        """The total index of each parameter, (d,); p: P at the one sample."""
+        d, variance = self.result.space.d, float(np.var(p))
+        return np.asarray([0.5 * np.mean((p - self.without(i)) ** 2) / variance for i in range(d)])
 
     def without(self, i: int) -> np.ndarray:
         """P at the one sample, parameter i drawn anew."""

@@ -107,8 +107,9 @@ def minimize(
     retry_on  exceptions that are transient (say, OSError): tried again n_retries times, and never learned from
     max_failures  TooManyFailuresError after so many failures in a row; a float: when that share of all evaluations has
               failed, judged after the initial design and from the 21st on; None: never
-    stop      what ends the run early: {"target": 1.0, "stagnation": 40, "failures": 20, "hours": 8}, any of them:
-              a value as good as the target, so many evaluations without a better one, failures in all, hours
+    stop      what ends the run early: {"target": 1.0, "stagnation": 40, "failures": 20, "hours": 8, "gain": {…}},
+              any of them: a value as good as the target, so many evaluations without a better one, failures in all,
+              hours; {"more_than": "1 %", "probability": 0.05}: a gain in 20 more evaluations is that unlikely
     progress  show a progress bar
     settings  search="gradient", or the paper's: "paper", "paper-absolute" or "paper-bayesopt",
               failures="experts", "label-regression", "laplace", "ep", "impute" or "ignore",

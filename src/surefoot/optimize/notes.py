@@ -40,6 +40,13 @@ def notes(result: Result) -> list[str]:
     return [note for note in found if note]
 
 
+def outlook(result: Result) -> str:
+    """How likely more evaluations are to gain, in a sentence as above; empty before the model is asked for points."""
+    quick = "model" in vars(result) or result.nfev <= _MOST_FITTED
+    gain = result.gain() if quick and result.feasible and result.nfev > result.settings.n_init else None
+    return "" if gain is None else str(gain)
+
+
 def constraint_notes(result: Result) -> list[str]:
     """Which known constraints the best point lies at, or violates, and how many of the given points violate some."""
     constraints = result.space.constraints

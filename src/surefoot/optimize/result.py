@@ -19,12 +19,14 @@ from surefoot.engine.model import Model, fit_model
 from surefoot.errors import InvalidInputError, shown
 from surefoot.numerics.designs import generator
 from surefoot.numerics.warping import LEVELS
+from surefoot.optimize.batches import batch_of
 from surefoot.optimize.border import Border, border_of
-from surefoot.optimize.checks import is_a
+from surefoot.optimize.checks import as_integer, is_a
 from surefoot.optimize.document import Document
 from surefoot.optimize.feasible import best_place, feasible
+from surefoot.optimize.gain import EVALUATIONS, MORE_THAN, Gain, Outlook, checked_gain
 from surefoot.optimize.history import History
-from surefoot.optimize.notes import notes
+from surefoot.optimize.notes import notes, outlook
 from surefoot.optimize.outputs import OPTIONAL, columns
 from surefoot.optimize.parameters import Value
 from surefoot.optimize.robust import Robust, robust
@@ -190,6 +192,7 @@ class Result:
             "x": str(self.x) if isinstance(self.x, np.ndarray) else shown(self.x),
             "nfev": str(self.nfev),
             "n_failures": str(self.n_failures),
+            **({"outlook": ahead} if (ahead := outlook(self)) else {}),
             **({"note": "\n".join(told)} if (told := notes(self)) else {}),
         }
 
@@ -259,24 +262,33 @@ class Result:
     @cached_property
     def model(self) -> FittedModel:
         """The model fitted to everything evaluated; fitted on first use."""
-        ok = self.history.ok
-        if not ok.any():
+        if not self.history.ok.any():
             raise InvalidInputError(
                 f"expected at least one successful evaluation to fit a model; got {self.nfev}, all failed; "
                 "try other bounds, and see table() for the reasons"
             )
-        y = np.where(ok, self.sign * self.history.y, np.nan)
-        units = self.history.units(self.space)
-        seen, kinds = self.history.seen[None], self.history.kinds[None]
-        outputs = self.history.limited(self.settings.outputs)
-        none = np.zeros((1, 0, units.shape[1]))
-        runs = Batch(units[None], y[None], ok[None], none, (0,), seen, kinds, outputs=outputs)
-        if not self.history.allowed.all():
-            runs = replace(runs, allowed=self.history.allowed[None])
         rng = generator(self.settings.seed, 0, self.nfev)
         with engine(self.nfev):
-            fitted = fit_model(runs, self.settings.spec, self.history.warmth, (rng,))
+            fitted = fit_model(self.batch, self.settings.spec, self.history.warmth, (rng,))
         return FittedModel(self.space, fitted, self.sign)
+
+    @property
+    def batch(self) -> Batch:
+        """The evaluations as the engine takes them."""
+        units = self.history.units(self.space)
+        return batch_of(self.history, units, self.space, self.sign, self.settings.outputs)
+
+    @cached_property
+    def outlook(self) -> Outlook:
+        """What may be gained from here."""
+        return Outlook(self)
+
+    def gain(self, more_than: float | str = MORE_THAN, evaluations: int = EVALUATIONS) -> Gain | None:
+        """The probability that so many more evaluations gain more than so much; None where nothing is feasible yet.
+
+        more_than: per cent of the absolute value of the present best ("1 %"), or a number in the objective's unit
+        """
+        return self.outlook.gain(checked_gain(more_than), as_integer("evaluations", evaluations, 1, EVALUATIONS))
 
     @cached_property
     def recommended(self) -> Recommendation:

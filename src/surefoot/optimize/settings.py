@@ -67,6 +67,7 @@ class Settings:
     min_success: float | str = AUTO
     surrogate: str = "exact"  # the kind of model of the objective
     cost: str = "evaluations"  # what is saved: evaluations, or "time": failures count as much as they take
+    failure_budget: int = 0  # failures that the run may have: as they are used up min_success grows; 0: no budget
     min_noise: float = 0.0  # the least noise that is estimated, as a share of y's standard deviation
     outputs: Mapping[str, str] = field(
         default_factory=dict, hash=False
@@ -104,6 +105,7 @@ class Settings:
         self._set("min_distance", as_number("min_distance", self.min_distance, 0.0, 0.5, 1e-8))
         if not (is_a(self.min_success, str) and str(self.min_success) == AUTO):
             self._set("min_success", as_number("min_success", self.min_success, 0.0, 1.0, 0.7))
+        self._set("failure_budget", as_integer("failure_budget", self.failure_budget, 0, 20))
         self._set("min_noise", as_number("min_noise", self.min_noise, 0.0, 1.0, 0.01))
         if self.min_noise > 0.0 and self.noise != NOISE_ESTIMATED:
             raise InvalidInputError(
@@ -147,6 +149,7 @@ class Settings:
             failures=FAILURE_MODELS.get(self.failures),
             imputes=self.failures == "impute",
             min_success=float(self.min_success),
+            failure_budget=self.failure_budget,
             by_time=self.cost == "time",
             min_distance=self.min_distance,
             limits=limits_of(self.outputs),

@@ -15,9 +15,9 @@ from surefoot.optimize.notes import border_note
 from surefoot.optimize.places import where
 from surefoot.optimize.plots import spread_successes
 from surefoot.optimize.reasons import NO_REASON, OTHER, ReasonGroup, leading
+from surefoot.reports.maps import success_drawing
 from surefoot.reports.numbers import MINUS, number, percent
 from surefoot.reports.page import Block, Figure, Note, Table, Text
-from surefoot.reports.success import success_drawing
 
 if TYPE_CHECKING:
     from surefoot.optimize.result import Result

@@ -14,18 +14,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from surefoot import __version__
-from surefoot.optimize.drawing import best_so_far, best_values, draw_convergence, draw_gap, draw_slice
+from surefoot.optimize.drawing import best_so_far, best_values, draw_convergence, draw_gap, draw_slice, mappable
 from surefoot.optimize.durations import duration, duration_note
 from surefoot.optimize.feasible import best_place
 from surefoot.optimize.history import VALUE
-from surefoot.optimize.notes import constraint_notes
+from surefoot.optimize.notes import constraint_notes, outlook
 from surefoot.optimize.parameters import Categorical, Integer, Parameter
 from surefoot.optimize.settings import AUTO
 from surefoot.reports.failures import border_blocks, failure_blocks
 from surefoot.reports.limits import limit_blocks
+from surefoot.reports.maps import mean_drawing
+from surefoot.reports.matters import matter_blocks
 from surefoot.reports.numbers import number, percent, power, versions
-from surefoot.reports.page import Block, Code, Facts, Figure, Note, Section, Table, Text, render, write
-from surefoot.reports.svg import PALETTE, drawing
+from surefoot.reports.page import Block, Code, Facts, Figure, Key, Note, Section, Table, Text, render, write
+from surefoot.reports.svg import drawing
+from surefoot.style import LIGHT
 
 if TYPE_CHECKING:
     from surefoot.optimize.result import Result
@@ -51,7 +54,9 @@ def report(result: Result, title: str, warnings: Sequence[str] = ()) -> str:
     if result.nfev:
         sections.append(Section("Convergence", _convergence(result)))
     if result.success:
-        sections.append(Section("What the model believes", _slices(result)))
+        sections.append(Section("What the model believes", _beliefs(result)))
+        if matters := matter_blocks(result):
+            sections.append(Section("What matters", matters))
     if result.nfev:
         sections.append(Section("Failures", failure_blocks(result)))
         sections.append(Section("Time", _time(result)))
@@ -132,17 +137,20 @@ def _position(p: Parameter, value: Any) -> str:
 
 def _convergence(result: Result) -> list[Block]:
     design = min(result.settings.n_init, result.nfev)
-    marked = f" Crosses at the bottom: the {result.n_failures} that failed." if result.n_failures else ""
-    caption = (
-        f"Every evaluation (grey) and the best so far (blue). Dashed: the end of the initial design, {design} "
-        f"point{'s' * (design != 1)} spread evenly.{marked}"
-    )
+    caption = f"Values as the run went on. The initial design has {design} point{'s' * (design != 1)}, spread evenly."
+    legend = [
+        Key("evaluation", "dot", "dots"),
+        Key("best so far", "line", "blue"),
+        Key("end of the initial design", "dashes", "dots"),
+    ]
+    if result.n_failures:
+        legend.append(Key(f"failed ({result.n_failures}), drawn at the bottom", "cross", "red"))
 
     def with_grid(draw_on: Callable[[Any, Result], None]) -> Callable[[Any], None]:
         def draw(figure: Any) -> None:
             ax = figure.add_subplot()
             draw_on(ax, result)
-            ax.yaxis.grid(True, color=PALETTE["rule"], lw=0.6)
+            ax.yaxis.grid(True, color=LIGHT["rule"], lw=0.6)
             ax.set_axisbelow(True)
 
         return draw
@@ -152,8 +160,12 @@ def _convergence(result: Result) -> list[Block]:
     drawings = [drawing(with_grid(draw_convergence), (4.15, 2.9), alt)]
     if result.success and (result.sign * (best_so_far(result) - result.fun) > 0.0).any():
         drawings.append(drawing(with_grid(draw_gap), (4.15, 2.9), "Distance of the best so far to the best of all"))
-        caption += " Right: how far the best so far was from the best of all; the line ends where that was found."
-    blocks: list[Block] = [Figure(drawings, caption, columns=2)]
+        caption += (
+            " The second drawing: how far the best so far was from the best of all; the line ends where that was found."
+        )
+    blocks: list[Block] = [Figure(drawings, caption, columns=2, legend=legend)]
+    if ahead := outlook(result):
+        blocks.append(Text(f"{ahead[0].upper()}{ahead[1:]}."))
     if result.success:
         blocks.append(_best_table(result))
     return blocks
@@ -173,7 +185,26 @@ def _best_table(result: Result) -> Table:
 # --- what the model believes
 
 
-def _slices(result: Result) -> list[Block]:
+def _beliefs(result: Result) -> list[Block]:
+    noise = f"Estimated standard deviation of the noise of one evaluation: {number(result.model.noise_sd, 3)}."
+    return [_slices(result), *_map(result), Text(noise)]
+
+
+def _map(result: Result) -> list[Block]:
+    """The model over the two parameters along which it varies most, with limits and what is forbidden."""
+    drawn = mappable(result)
+    if len(drawn) < 2:
+        return []
+    relevance, names = result.model.relevance(), result.space.names
+    i, j = sorted(sorted(drawn, key=lambda k: -float(relevance[k]))[:2])
+    caption = f"The mean of the model over {names[i]} and {names[j]}"
+    caption += ", the others as at the best point." if result.space.d > 2 else "."
+    if result.settings.outputs:
+        caption += " Dashed: where the models of outputs reach their limits."
+    return [Figure([mean_drawing(result, i, j)], caption)]
+
+
+def _slices(result: Result) -> Figure:
     relevance = result.model.relevance()
     order = [int(i) for i in np.argsort(-relevance, kind="stable")[:_MAX_SLICES]]
     names = result.space.names
@@ -190,16 +221,20 @@ def _slices(result: Result) -> list[Block]:
     d = result.space.d
     order_text = ", the most relevant first" if d > 1 else ""
     some = f" The {len(order)} most relevant of {d} parameters are shown." if d > len(order) else ""
-    learned = (
-        " Dotted red, right-hand scale: the probability that an evaluation succeeds." * result.model.learns_failures
-    )
     caption = (
-        f"The Gaussian process along each parameter through the best point (circle){order_text}: mean and a band of "
-        f"two standard deviations. Where the band is wide, little is known.{learned}{some}"
+        f"The Gaussian process along each parameter through the best point{order_text}. Where the band is wide, "
+        f"little is known.{some}"
     )
-    noise = result.model.noise_sd
-    text = f"Estimated standard deviation of the noise of one evaluation: {number(noise, 3)}."
-    return [Figure(drawings, caption, columns=columns), Text(text)]
+    legend = [
+        Key("mean", "line", "blue"),
+        Key("± 2 standard deviations", "band", "blue", 0.2),
+        Key("best point", "ring", "orange"),
+    ]
+    if result.model.learns_failures:
+        legend.append(Key("P(success), right-hand scale", "dotted", "red"))
+    if d == 1:
+        legend.append(Key("evaluation", "dot", "dots"))
+    return Figure(drawings, caption, columns=columns, legend=legend)
 
 
 # --- time, settings

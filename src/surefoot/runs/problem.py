@@ -6,6 +6,7 @@ direction = "minimize"        # or "maximize"
 seed = 0                      # and policy, kernel, noise, search, failures, … : all settings of surefoot.minimize
 max_failures = 50             # stop after so many failures in a row; a float: that share of all; 0: never
 heartbeat_s = 10              # a worker on another machine that is silent for six times as long is given up
+notify = "./tell.sh"          # a command that is run when the run ends: runs/notify.py
 [parameters]
 f_L   = {low = 1.33e5, high = 5.33e5, log = true}
 cells = {low = 10, high = 80, kind = "integer", step = 10}
@@ -17,6 +18,8 @@ fits  = "cells * f_L <= 2e7"  # see surefoot.formulas
 stress = "<= 250e6"
 [objective]                   # see runs/evaluator.py
 command = ["./sim", "--stiffness", "{f_L}", "--cells", "{cells}", "--mesh", "{mesh}"]
+[slurm]                       # for `surefoot run --slurm`; see runs/slurm_table.py
+time = "02:00:00"
 """
 
 from __future__ import annotations
@@ -49,7 +52,9 @@ from surefoot.optimize.space import Space
 from surefoot.optimize.stopping import Stop, stop_of
 from surefoot.runs.address import redacted
 from surefoot.runs.evaluator import OBJECTIVE_KEYS, Evaluator, check_contents, evaluator_from
+from surefoot.runs.notify import command_of
 from surefoot.runs.placeholders import OWN
+from surefoot.runs.slurm_table import SlurmTable, slurm_from
 from surefoot.runs.toml_lines import line_of
 from surefoot.runs.values import domain_of
 
@@ -60,9 +65,11 @@ _KEYS = (
     "max_failures",
     "heartbeat_s",
     "stop",
+    "notify",
     "parameters",
     "constraints",
     "objective",
+    "slurm",
 )
 _MOST_BYTES = 2**24  # of a problem file
 _MOST_NAME = 200  # bytes: endings are added, and file names have at most 255
@@ -89,7 +96,9 @@ class Problem:
     max_failures: int | float | None = 50
     heartbeat_s: float = 10.0
     stop: Stop | None = None
+    notify: tuple[str, ...] = ()  # a command that is run when a run ends
     constraints: Mapping[str, str] = field(default_factory=dict, hash=False)  # by name
+    slurm: SlurmTable = field(default_factory=SlurmTable)  # the resources of one evaluation
     was: Mapping[str, Any] = field(default_factory=dict, hash=False)  # of a new parameter, in earlier evaluations
 
     @property
@@ -202,9 +211,11 @@ def problem_from(table: Mapping[str, Any], folder: Path, default_name: str = "pr
         direction=cast(Literal["minimize", "maximize"], direction),
         max_failures=max_failures,
         heartbeat_s=float(heartbeat),
+        slurm=slurm_from(table.get("slurm", {}), evaluator.timeout_s),
         stop=stop,
         constraints=constraints,
         was=_was(table["parameters"], parameters),
+        notify=command_of(table["notify"]) if "notify" in table else (),
     )
 
 

@@ -3,20 +3,35 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 
 from optuna.study import Study
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
+from rich.text import Text
 
+from surefoot.errors import one_line
 from surefoot.optimize.history import VALUE
-from surefoot.optimize.notes import notes
+from surefoot.optimize.notes import notes, outlook
 from surefoot.optimize.reasons import grouped
 from surefoot.optimize.result import Result
 from surefoot.runs.study import Counts
 
 _MOST_REASONS = 5
+
+
+class _Bar(Progress):
+    """A bar, and below it the reasons of the last failures, a line each."""
+
+    reasons: tuple[str, ...] = ()
+
+    def get_renderables(self) -> Iterable[RenderableType]:
+        """The bar first."""
+        yield from super().get_renderables()
+        for reason in self.reasons:
+            yield Text(f"  {reason}", style="dim", no_wrap=True, overflow="ellipsis")
 
 
 class ConsoleReporter:
@@ -29,7 +44,8 @@ class ConsoleReporter:
         self._cost = 0.0
         self._start = time.monotonic()
         self._first: int | None = None  # evaluations that were there when we began
-        self._bar = Progress(
+        self._failed = 0  # when the last line was written to a log
+        self._bar = _Bar(
             TextColumn("evaluations"),
             BarColumn(bar_width=24),
             MofNCompleteColumn(),
@@ -71,9 +87,14 @@ class ConsoleReporter:
             parts.append(_rate(done / seconds))
             parts.append(f"{_duration((counts.n_evals - counts.finished) * seconds / done)} left")
         state = ", ".join(parts)
+        reasons = tuple(map(one_line, counts.reasons))
+        self._bar.reasons = reasons
         self._bar.update(self._task, total=counts.n_evals, completed=counts.finished, state=state)
         if not self._console.is_terminal and (done or counts.finished):
-            self._console.print(f"{counts.finished}/{counts.n_evals}  {state}", highlight=False, soft_wrap=True)
+            new = f"; {reasons[-1]}" if reasons and counts.failed > self._failed and done else ""
+            line = escape(f"{counts.finished}/{counts.n_evals}  {state}{new}")
+            self._console.print(line, highlight=False, soft_wrap=True)
+        self._failed = counts.failed
 
     def note(self, text: str) -> None:
         """Something a person wants to know."""
@@ -135,4 +156,6 @@ def final_table(result: Result, name: str, n_evals: int) -> Table:
         table.add_row("constraint", escape(str(constraint)))
     for note in notes(result):
         table.add_row("note", escape(note))
+    if ahead := outlook(result):
+        table.add_row("outlook", escape(ahead))
     return table

@@ -16,6 +16,8 @@ from surefoot.runs.values import as_number
 
 _MOST_BYTES = 64 * 2**20  # of stdout, from its end, and of a JSON file
 _MATCH_AT_LEAST_S, _MATCH_AT_MOST_S = 5.0, 30.0  # for a regular expression, whatever time is left
+# a pipe is not waited for, children do not inherit it, line ends stay; where a system knows these flags
+_AT_ONCE = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_NONBLOCK", "O_CLOEXEC", "O_BINARY"))
 
 
 def tail(path: Path, n_bytes: int) -> str:
@@ -28,7 +30,7 @@ def tail(path: Path, n_bytes: int) -> str:
 
 def read_end(path: Path, n_bytes: int) -> bytes:
     """The end of a file. OSError if there is none; a pipe, whose reader would wait for ever, is no file."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    descriptor = os.open(path, _AT_ONCE)
     with os.fdopen(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise OSError("not a regular file")
@@ -67,7 +69,7 @@ def match_limit(left_s: float) -> float:
 
 def searched_from(path: Path) -> int:
     """The byte from which a file is searched, so that its end is; OSError if there is nothing to search."""
-    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+    with os.fdopen(os.open(path, _AT_ONCE), "rb") as file:
         about = os.fstat(file.fileno())
         if not stat.S_ISREG(about.st_mode):
             raise OSError("not a regular file")

@@ -15,7 +15,7 @@ from optuna.trial import FrozenTrial, TrialState
 
 from surefoot.errors import InvalidInputError
 from surefoot.integrations.optuna_changed import OUTSIDE
-from surefoot.integrations.optuna_history import FORGOTTEN, STUDY, WAS, fallbacks_of, is_void, trials_of
+from surefoot.integrations.optuna_history import FORGOTTEN, STUDY, WAS, fallbacks_of, is_void, reason_of, trials_of
 from surefoot.runs.claims import RunSampler
 from surefoot.runs.contents import digests_of, files_of
 from surefoot.runs.judge import Judge
@@ -25,6 +25,7 @@ from surefoot.runs.versions import changed_parameters
 CHANGES = "surefoot:changes"  # user attribute of a study: when its objective changed, after which trial, and what
 
 _MOST_CHANGES = 50
+_MOST_REASONS = 3  # of the last failures
 
 
 class Reporter(Protocol):
@@ -53,6 +54,7 @@ class Counts:
     fallbacks: int = 0  # evaluations at random points because the engine failed
     outside: int = 0  # evaluations that parameters changed since do not have
     queued: int = 0  # points that wait to be evaluated
+    reasons: tuple[str, ...] = ()  # of the last failures, the latest last
 
 
 def open_study(problem: Problem, storage: RDBStorage, note: Callable[[str], None] = lambda text: None) -> Study:
@@ -148,6 +150,12 @@ def check_same_problem(study: Study, problem: Problem) -> None:
         )
 
 
+def _last_failed(finished: Sequence[FrozenTrial]) -> list[FrozenTrial]:
+    """The trials that failed last, by when they ended."""
+    failed = [t for t in finished if t.state == TrialState.FAIL and t.datetime_complete is not None]
+    return sorted(failed, key=lambda t: (t.datetime_complete or datetime.min, t.number))[-_MOST_REASONS:]
+
+
 def counts_of(study: Study, n_evals: int, trials: Sequence[FrozenTrial] | None = None) -> Counts:
     """How far it is, all workers together; `trials` if they have just been read (by `trials_of`)."""
     found = trials_of(study) if trials is None else trials
@@ -166,6 +174,7 @@ def counts_of(study: Study, n_evals: int, trials: Sequence[FrozenTrial] | None =
         fallbacks=len(fallbacks_of(counted)),
         queued=sum(t.state == TrialState.WAITING for t in counted),
         outside=sum(OUTSIDE in t.user_attrs and t.state.is_finished() for t in found),
+        reasons=tuple(f"trial {t.number}: {reason_of(t)}" for t in _last_failed(finished)),
     )
 
 

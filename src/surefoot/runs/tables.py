@@ -154,7 +154,7 @@ def output_of(trial: FrozenTrial) -> dict[str, tuple[str, bool]]:
         return found
     for stream in found:
         with contextlib.suppress(OSError):
-            found[stream] = Path(folder, f"{stream}.txt").read_text(errors="replace"), True
+            found[stream] = Path(folder, f"{stream}.txt").read_text(encoding="utf-8", errors="replace"), True
     return found
 
 

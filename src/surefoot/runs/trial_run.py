@@ -14,6 +14,7 @@ import numpy as np
 from optuna.distributions import BaseDistribution, CategoricalDistribution
 
 from surefoot.errors import UnknownNameError, shown
+from surefoot.execute.system import require_processes
 from surefoot.expect import expect, nearest
 from surefoot.integrations.optuna_space import constrained_space, contains
 from surefoot.optimize.history import Evaluation
@@ -55,6 +56,7 @@ def _value(d: BaseDistribution, name: str, text: str) -> Any:
 
 def evaluate_aloud(problem: Problem, x: dict[str, Any], say: Callable[[str], None]) -> Evaluation:
     """Evaluate the point in a folder of its own; every step is said."""
+    require_processes("evaluations of a problem file", problem.evaluator.memory_limit_mb)
     problem = replace(problem, evaluator=replace(problem.evaluator, n_retries=0))
     folder = problem.evaluations_folder / FOLDER
     say("point       " + ", ".join(f"{name} = {value}" for name, value in x.items()))
