@@ -6,7 +6,7 @@ READY  := $(VENV)/.ready-dev
 # the demo needs half of what the tests need; where their packages are, it needs nothing more
 DEMO   := $(if $(wildcard $(READY)),$(READY),$(VENV)/.ready-demo)
 
-.PHONY: demo test lint bench slow bits versions clean help
+.PHONY: demo test lint bench slow bits versions wheel clean help
 
 help:
 	@echo "make demo   a synthetic patient: from noisy pressure and flow to stiffness and rarefaction, with a report (1 to 2 min)"
@@ -14,6 +14,7 @@ help:
 	@echo "make slow   the tests that take minutes"
 	@echo "make bits   what is promised bit by bit, with the arithmetic of other processors too"
 	@echo "make versions  tests with the oldest and the newest packages and Python"
+	@echo "make wheel  wheel and sdist built into dist/, and each tried in a clean environment"
 	@echo "make lint   ruff, mypy and import-linter alone"
 	@echo "make bench  one suggestion timed against the peers that are installed"
 
@@ -22,9 +23,12 @@ $(VENV)/.ready-%: pyproject.toml
 	  { echo "surefoot needs Python 3.11 or newer; try: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
 	@test -x $(BIN)/python || { echo "making $(VENV)"; $(PYTHON) -m venv $(VENV); }
 	@echo "installing what '$*' needs ($(SIZE_$*)) into $(VENV)"
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[$*]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'pip>=25.1'  # which knows dependency groups
+	$(BIN)/python -m pip install --quiet -e $(NEEDS_$*)
 	@touch $@
 
+NEEDS_demo := '.[pulmonary,plots]'
+NEEDS_dev  := '.[all]' --group dev
 SIZE_demo := 30 packages, 0.6 GB; a minute or two
 SIZE_dev  := 100 packages, 1.2 GB; some minutes
 
@@ -55,6 +59,9 @@ versions: $(READY)
 
 # what depends on NumPy, SciPy, Optuna and Python; the rest needs packages that are not part of surefoot
 OLD_AND_NEW := tests/parity tests/engine tests/numerics tests/gp tests/acquisition tests/failures tests/optimize tests/integrations tests/execute tests/runs
+
+wheel: $(READY)
+	$(BIN)/python tools/wheel.py
 
 bench: $(READY)
 	$(BIN)/python -m benchmarks.suggestion

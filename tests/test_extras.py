@@ -30,10 +30,9 @@ def test_the_core_needs_only_numpy_scipy_and_what_is_tiny() -> None:
     assert names <= {"numpy", "scipy", "array-api-compat", "threadpoolctl", "cloudpickle"}
 
 
-def test_all_and_dev_hold_what_studies_need() -> None:
+def test_all_holds_what_studies_need() -> None:
     extras = PYPROJECT["optional-dependencies"]
     assert "run" in extras["all"][0].split("[")[1].rstrip("]").split(",")
-    assert "surefoot[all]" in extras["dev"]
 
 
 def test_every_extra_that_the_readme_and_errors_name_exists() -> None:

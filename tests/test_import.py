@@ -67,6 +67,11 @@ def test_the_package_is_typed() -> None:
     assert (Path(surefoot.__file__).parent / "py.typed").exists()
 
 
+def test_the_version_to_cite_is_that_of_the_package() -> None:
+    cited = (Path(__file__).parents[1] / "CITATION.cff").read_text()
+    assert f"\nversion: {surefoot.__version__}\n" in cited
+
+
 def test_the_version_is_that_of_the_distribution() -> None:
     from importlib.metadata import version
 

@@ -18,16 +18,14 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 EXTRAS = "run,plots,pulmonary,postgres,parquet"
-TOOLS = ("hypothesis", "mpmath", "pytest", "pytest-xdist", "scikit-learn")
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
 
-def lowest_versions() -> list[str]:
-    """What holds every requirement of the package and of EXTRAS at its lowest version: 'numpy==2.0.*'."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    lines = [
-        *project["dependencies"],
-        *(r for extra in EXTRAS.split(",") for r in project["optional-dependencies"][extra]),
-    ]
+def lowest_versions(extras: str = "") -> list[str]:
+    """What holds every requirement of the package and of extras at its lowest version: 'numpy==2.0.*'."""
+    project = PYPROJECT["project"]
+    names = filter(None, extras.split(","))
+    lines = [*project["dependencies"], *(r for extra in names for r in project["optional-dependencies"][extra])]
     pins = []
     for line in lines:
         found = re.fullmatch(r"([A-Za-z0-9_.-]+)(?:\[.*\])?>=([0-9.]+)", line)
@@ -48,19 +46,28 @@ def newest_python() -> str:
     return sys.executable
 
 
+def fresh_environment(name: str, interpreter: str) -> str:
+    """The Python of an empty virtual environment below build/."""
+    place = ROOT / "build" / f"venv-{name}"
+    shutil.rmtree(place, ignore_errors=True)
+    subprocess.run([interpreter, "-m", "venv", str(place)], check=True)
+    return str(place / ("Scripts/python.exe" if os.name == "nt" else "bin/python"))
+
+
+def install(python: str, *requirements: str) -> None:
+    """Install into the environment of that Python."""
+    command = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    subprocess.run([*command, *requirements], check=True)
+
+
 def main() -> int:
     """Make the environment, run the tests there."""
     which, arguments = sys.argv[1], sys.argv[2:]
     if which not in ("oldest", "newest"):
         raise SystemExit(f"expected oldest or newest; got {which!r}; try python tools/versions.py oldest")
-    interpreter = sys.executable if which == "oldest" else newest_python()
-    place = ROOT / "build" / f"venv-{which}"
-    shutil.rmtree(place, ignore_errors=True)
-    subprocess.run([interpreter, "-m", "venv", str(place)], check=True)
-    python = str(place / "bin" / "python")
-    pins = lowest_versions() if which == "oldest" else []
-    install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    subprocess.run([*install, "-e", f"{ROOT}[{EXTRAS}]", *TOOLS, *pins], check=True)
+    python = fresh_environment(which, sys.executable if which == "oldest" else newest_python())
+    pins = lowest_versions(EXTRAS) if which == "oldest" else []
+    install(python, "-e", f"{ROOT}[{EXTRAS}]", *PYPROJECT["dependency-groups"]["test"], *pins)
     shown = subprocess.run([python, "-c", SHOW], check=True, capture_output=True, text=True).stdout.strip()
     print(f"--- {which}: {shown}", flush=True)
     # not as in CI, where a skipped test has failed: some need packages of other extras, and run with those elsewhere

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from surefoot.optimize.result import Result
     from surefoot.optimize.space import Space
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _HOMES = {
     "Categorical": "surefoot.optimize.parameters",

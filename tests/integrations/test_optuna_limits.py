@@ -3,7 +3,7 @@
 import optuna
 import pytest
 
-from surefoot.errors import InvalidInputError
+from surefoot.errors import InvalidInputError, SurefootWarning
 from surefoot.integrations.optuna import SurefootSampler, guarded, result_of
 
 SPACE = {name: optuna.distributions.FloatDistribution(0.0, 1.0) for name in ("a", "b")}
@@ -76,3 +76,15 @@ def test_a_study_that_is_continued_makes_the_same_suggestions(study):
 def test_a_constraints_func_that_is_none_is_refused():
     with pytest.raises(InvalidInputError, match="constraints_func"):
         SurefootSampler(SPACE, constraints_func=3)
+
+
+def test_a_limited_output_that_never_comes_is_said_once():
+    study = optuna.create_study(sampler=SurefootSampler(outputs={"stres": "<= 1"}))
+    with pytest.warns(SurefootWarning, match=r"expected an output 'stres'.*try outputs=\{'stress': …\}") as said:
+        study.optimize(guarded(lambda t: {"cost": t.suggest_float("x", 0, 1), "stress": 0.5}, name="cost"), n_trials=3)
+    assert len(said) == 1
+
+
+def test_outputs_and_a_constraints_func_are_refused():
+    with pytest.raises(InvalidInputError, match="expected outputs or constraints_func; got both"):
+        SurefootSampler(outputs={"stress": "<= 1"}, constraints_func=lambda trial: [0.0])

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.local_slurm import LocalSlurm, missing_programs
 from surefoot.integrations.optuna_history import TRANSIENT, was_evaluated
 from surefoot.runs.claims import LATE
 from surefoot.runs.problem import Problem, problem_from
@@ -88,6 +89,10 @@ class Ledger:
     def code(self, sleep: float) -> str:
         return LEDGER_CODE.format(path=str(self.path), sleep=sleep)
 
+    def n_starts(self) -> int:
+        """How often the objective began, whatever came of it."""
+        return self.path.read_text().count("start ") if self.path.exists() else 0
+
     def n_lines(self) -> int:
         return len(self.path.read_text().splitlines()) if self.path.exists() else 0
 
@@ -121,11 +126,11 @@ def ledger(tmp_path) -> Ledger:
     return Ledger(tmp_path / "ledger.txt")
 
 
-def _work(problem: Problem, place: str | None, workers: int) -> None:
+def _work(problem: Problem, place: str | None, workers: int, slurm: bool) -> None:
     from surefoot.runs.worker import run
 
     reporter = Remembering()
-    run(problem, place, workers=workers, reporter=reporter)
+    run(problem, place, workers=workers, slurm=slurm, reporter=reporter)
 
 
 @pytest.fixture
@@ -134,8 +139,8 @@ def start_worker():
     context = multiprocessing.get_context("fork")
     started = []
 
-    def start(problem: Problem, place: str | None = None, workers: int = 1):
-        process = context.Process(target=_work, args=(problem, place, workers))
+    def start(problem: Problem, place: str | None = None, workers: int = 1, slurm: bool = False):
+        process = context.Process(target=_work, args=(problem, place, workers, slurm))
         process.start()
         started.append(process)
         return process
@@ -218,3 +223,23 @@ def storage(server):
         connection.execute("DROP SCHEMA public CASCADE")
         connection.execute("CREATE SCHEMA public")
     return server.url
+
+
+@pytest.fixture(scope="session")
+def slurm_here():
+    if missing := missing_programs():
+        pytest.skip(f"{', '.join(missing)} not installed (apt-get install slurm-wlm munge)")
+    folder = Path(tempfile.mkdtemp(prefix="surefoot-slurm-"))
+    with LocalSlurm(folder) as slurm:
+        yield slurm
+    shutil.rmtree(folder)
+
+
+@pytest.fixture
+def slurm(slurm_here, monkeypatch):
+    """A real SLURM on this machine, which SLURM's commands talk to; without jobs, and its node ready."""
+    for name, value in slurm_here.environment.items():
+        monkeypatch.setenv(name, value)
+    yield slurm_here
+    slurm_here.tell("scancel", "--user", str(os.getuid()))
+    slurm_here.node("resume")

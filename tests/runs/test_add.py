@@ -4,7 +4,8 @@ import pytest
 
 from surefoot.errors import InvalidInputError
 from surefoot.integrations.optuna_history import result_of
-from surefoot.runs.add import add_rows, read_table
+from surefoot.runs.add import add_rows
+from surefoot.runs.rows import read_rows
 from surefoot.runs.storage import open_storage
 from surefoot.runs.study import open_study
 from surefoot.runs.tables import as_csv, trial_rows
@@ -21,7 +22,7 @@ def added(make_problem, tmp_path):
         problem = problem or make_problem(CODE, n_evals=6)
         (tmp_path / "old.csv").write_bytes(text.encode())
         study = open_study(problem, open_storage(problem.default_storage, create=True))
-        return add_rows(study, problem, read_table(tmp_path / "old.csv"), "old.csv"), study, problem
+        return add_rows(study, problem, read_rows(str(tmp_path / "old.csv")), "old.csv"), study, problem
 
     return add
 
@@ -95,4 +96,67 @@ def test_a_bad_table_is_refused_with_its_line(added, text, said):
 
 def test_a_table_that_is_not_there_is_an_error(tmp_path):
     with pytest.raises(InvalidInputError, match="expected a table as CSV"):
-        read_table(tmp_path / "none.csv")
+        read_rows(str(tmp_path / "none.csv"))
+
+
+def test_a_study_is_copied_with_its_failures_outputs_and_durations(make_problem, reporter):
+    code = """
+import sys, json
+a = float(sys.argv[1])
+json.dump({'n': 2.0, 'progress': 0.5} if a > 5 else {'m': a, 'n': a + 1.0}, open('o', 'w'))
+assert a <= 5
+"""
+    objective = {"value": {"json": "o"}, "name": "m"}
+    old = make_problem(code, n_evals=8, objective=objective)
+    first = run(old, reporter=reporter)
+    new = make_problem(code, n_evals=8, objective=objective, name="copy")
+    study = open_study(new, open_storage(new.default_storage, create=True))
+    found = add_rows(study, new, read_rows(str(old.default_storage)), "p")
+    assert (found.evaluations, found.failures) == (8 - first.n_failures, first.n_failures)
+    assert 0 < first.n_failures < 8
+    assert result_of(study).history.evaluations == first.history.evaluations
+
+
+def test_studies_are_merged_and_points_that_both_have_stay_one(make_problem, added, reporter):
+    old = make_problem(CODE, n_evals=5)
+    run(old, reporter=reporter)
+    rows = read_rows(str(old.default_storage))
+    found, study, new = added("a,b,value\n1,2,3\n", make_problem(CODE, name="new"))
+    assert found.evaluations == 1
+    assert add_rows(study, new, rows, "p").evaluations == 5
+    assert add_rows(study, new, rows, "p").known == 5
+    assert result_of(study).nfev == 6
+
+
+def test_json_as_export_writes_it_can_be_added(added, tmp_path):
+    _, study, problem = added("a,b,value\n0,0,0\n")
+    (tmp_path / "t.json").write_text('[{"a": 1.5, "b": 2, "value": 3, "reason": null}, {"a": 2, "b": 2}]')
+    found = add_rows(study, problem, read_rows(str(tmp_path / "t.json")), "t.json")
+    assert (found.evaluations, found.points) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("a;b;value\n1,5;2;3\n", "expected a number as a in line 2 of old.csv; got '1,5'; try a decimal point: 1.5"),
+        ("a,b,value\n1,5,2,3\n", "3 fields in line 2 of old.csv, as the names above; got 4; try decimal points"),
+        ('{"a": 1}', "expected a list of objects in old.csv"),
+        ("[1, 2", "expected JSON; got 'old.csv'"),
+        ("\n\na,b,value\n\n1,x,3\n", "in line 5 of old.csv"),
+    ],
+)
+def test_other_formats_are_understood_or_refused(added, text, said):
+    with pytest.raises(InvalidInputError) as error:
+        added(text)
+    assert said in str(error.value)
+
+
+def test_choices_that_a_spreadsheet_would_run_come_back_as_they_were(make_problem, reporter, tmp_path):
+    parameters = {"a": {"low": 0.0, "high": 1.0}, "mode": {"choices": ["-fast", "=safe", "'quoted"]}}
+    old = make_problem("import sys; print(sys.argv[1])", parameters=parameters, n_evals=6)
+    first = run(old, reporter=reporter)
+    new = make_problem("", parameters=parameters, name="new")
+    (tmp_path / "t.csv").write_text(as_csv(trial_rows(open_study(old, open_storage(old.default_storage)))))
+    study = open_study(new, open_storage(new.default_storage, create=True))
+    assert add_rows(study, new, read_rows(str(tmp_path / "t.csv")), "t.csv").evaluations == 6
+    assert [dict(x) for x in result_of(study).x_iters] == [dict(x) for x in first.x_iters]

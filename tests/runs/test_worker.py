@@ -118,13 +118,6 @@ def test_two_processes_share_the_budget_and_propose_different_points(make_proble
     assert len(ledger.ends()) == 16
 
 
-def test_parameters_of_another_problem_are_refused(make_problem, reporter):
-    run(make_problem(BOWL, n_evals=1), reporter=reporter)
-    other = make_problem(BOWL, n_evals=1, parameters={"a": {"low": 0.0, "high": 1.0}, "b": {"low": 0.0, "high": 15.0}})
-    with pytest.raises(InvalidInputError, match="got others for a"):
-        run(other, reporter=reporter)
-
-
 def test_a_study_of_somebody_else_is_refused(make_problem, reporter):
     problem = make_problem(BOWL, n_evals=1)
     storage = open_storage(problem.default_storage, create=True)

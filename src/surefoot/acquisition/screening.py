@@ -14,7 +14,7 @@ from surefoot.acquisition.target import Target
 from surefoot.backend import Array, largest_temporary, like, namespace, sorts_by_shape, to_host
 from surefoot.gp.surrogate import Bounds
 
-_BLOCK = 256  # candidates whose weights are computed at once
+_FIRST_BLOCK, _BLOCK = 32, 256  # candidates whose weights are computed at once: at first, and at most
 _PER_BEST = 8  # candidates that a rough score leaves, for each that is wanted
 _LAZY_FROM = 48  # observations; below, all the variances cost less than the bookkeeping
 
@@ -69,15 +69,17 @@ def _weighted(target: Target, x: Array, value: Array, k: int) -> Array:
     """
     xp = namespace(x)
     R, m = value.shape
-    if not target.weights or R > 1 or m <= _BLOCK:
+    if not target.weights or R > 1 or m <= _FIRST_BLOCK:
         return _no_nan(target.weighted(value, x))
     order = _best(value, m)
     found = xp.full_like(value, -xp.inf)
-    for start in range(0, m, _BLOCK):
-        some = order[0, start : start + _BLOCK]
+    start, size = 0, _FIRST_BLOCK
+    while start < m:
+        some = order[0, start : start + size]
         if start > 0 and bool(xp.sort(found, axis=1)[0, -k] >= value[0, some[0]]):
             break
         found[0, some] = _no_nan(target.weighted(value[:, some], x[:, some]))[0]
+        start, size = start + size, min(2 * size, _BLOCK)
     return found
 
 

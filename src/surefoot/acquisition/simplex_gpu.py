@@ -29,7 +29,7 @@ _DEFAULT_SHARED = 45_000  # bytes of dynamic shared memory that every GPU grants
 @functools.cache
 def source() -> str:
     """The text of simplex.cu."""
-    return files("surefoot.acquisition").joinpath("simplex.cu").read_text()
+    return files("surefoot.acquisition").joinpath("simplex.cu").read_text(encoding="utf-8")
 
 
 def is_usable(target: Target, starts: Array) -> bool:

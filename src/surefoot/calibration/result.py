@@ -117,7 +117,7 @@ class Findings:
     def load(cls, path: str | Path) -> Self:
         """Read what save wrote."""
         try:
-            raw = json.loads(Path(path).read_text())
+            raw = json.loads(Path(path).read_text(encoding="utf-8"))
         except (OSError, ValueError, TypeError) as error:
             raise cls._not_ours(path, f"which cannot be read ({described(error)})") from error
         came = raw.pop("format", None) if isinstance(raw, dict) else None

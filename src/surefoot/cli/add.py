@@ -10,21 +10,28 @@ from rich.console import Console
 
 def add(
     problem: Path = typer.Argument(metavar="PROBLEM.TOML", help="The problem whose study gets them."),
-    tables: list[Path] = typer.Argument(metavar="TABLE.CSV…", help="CSV files; what `surefoot export` writes will do."),
+    tables: list[str] = typer.Argument(
+        metavar="TABLE…",
+        help="CSV or JSON files, as `surefoot export` writes them; or other problem files, or storages.",
+    ),
     storage: str = typer.Option("", help="postgresql://… or a SQLite file; default: NAME.db beside the problem file."),
+    study: str = typer.Option("", metavar="NAME", help="Of the study to take, if another storage has several."),
 ) -> None:
-    """Add known evaluations or points to try first.
+    """Add known evaluations, points to try first, other studies.
 
     A table has a column for each parameter and one for the value (`value`, or the name of the objective); `reason` and
     outputs may be there too. A row without a value is a point that is evaluated first. A row whose value is nan, or
     that has a reason, is a failure. What the study has already is passed over. Added evaluations count towards n_evals.
 
+    Another problem file, or another storage, is added with all that its study knows.
+
     Example: surefoot add case.toml old.csv
     """
-    from surefoot.runs.add import add_rows, read_table
+    from surefoot.runs.add import add_rows
     from surefoot.runs.problem import read_problem
+    from surefoot.runs.rows import read_rows
     from surefoot.runs.storage import close_storage, make_durable, open_storage
-    from surefoot.runs.study import open_study
+    from surefoot.runs.study import open_study as open_or_make
 
     console = Console()
 
@@ -32,12 +39,12 @@ def add(
         console.print(line, markup=False, highlight=False, soft_wrap=True)
 
     checked = read_problem(problem)
-    read = [(table, read_table(table)) for table in tables]
+    read = [(table, read_rows(table, study)) for table in tables]
     found = open_storage(storage or str(checked.default_storage), create=True)
     try:
-        study = open_study(checked, found, say)
+        target = open_or_make(checked, found, say)
         for table, rows in read:
-            added = add_rows(study, checked, rows, table.name)
+            added = add_rows(target, checked, rows, Path(table).name)
             make_durable(found)
             say(f"{table}: {added.told()}")
             for line in added.outside[:5]:

@@ -28,7 +28,7 @@ def list_studies(storage: Storage) -> None:
         return
     table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
     shown = ["study", "direction", "finished", "failed", "running", "best"]
-    shown += [name for name in ("forgotten", "fallbacks") if any(row[name] for row in rows)]
+    shown += [name for name in ("forgotten", "outside", "fallbacks") if any(row[name] for row in rows)]
     for name in shown:
         left = name in ("study", "direction")
         table.add_column(name, justify="left" if left else "right", no_wrap=name != "study", overflow="fold")

@@ -176,7 +176,7 @@ def _print_map(console: Console, found: _Map) -> None:
 def _write_map(path: Path, found: _Map) -> None:
     from surefoot.pulmonary import SimulationFailure
 
-    with path.open("w", newline="") as file:
+    with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow([*_PARAMETERS, "kind", "vessel", "time_s"])
         for point, outcome in zip(found.points, found.outcomes, strict=True):

@@ -19,8 +19,9 @@ def run(
     problem: Path = typer.Argument(metavar="PROBLEM.TOML", help="Parameters, objective, budget; see docs/running.md."),
     storage: str = typer.Option("", help="postgresql://… or a SQLite file; default: NAME.db beside the problem file."),
     workers: int | None = typer.Option(
-        None, min=1, metavar="N", help="Evaluations at a time; default: 1, or all workers of the Dask cluster."
+        None, min=1, metavar="N", help="Evaluations at a time; default: 1, all of the Dask cluster, or as [slurm] says."
     ),
+    slurm: bool = typer.Option(False, "--slurm", help="Evaluate in jobs of SLURM, with the resources of [slurm]."),
     dask: str = typer.Option("", metavar="ADDRESS", help="Evaluate on the Dask cluster whose scheduler is there."),
     dry_run: bool = typer.Option(False, "--dry-run", help="Check everything, evaluate nothing."),
 ) -> None:
@@ -28,8 +29,14 @@ def run(
 
     Ctrl-C finishes what runs and stops; a second Ctrl-C stops now. Nothing that has ended is lost.
 
+    With --slurm, on a login node, every evaluation is a job. Jobs go on when this process ends, and the next run
+    collects their results. Partition, time and memory are in [slurm] of the problem file; see docs/running.md.
+
+    The exit status is 1 if nothing has succeeded, 2 after an error, 130 after Ctrl-C, 143 after SIGTERM.
+
     Example: surefoot run stiffness.toml --workers 4
     """
+    from surefoot.errors import InvalidInputError
     from surefoot.runs.problem import read_problem
     from surefoot.runs.progress import ConsoleReporter, final_table
     from surefoot.runs.worker import INTERRUPTED
@@ -37,9 +44,11 @@ def run(
 
     console = Console()
     checked = read_problem(problem)
+    if slurm and dask:
+        raise InvalidInputError("expected --slurm or --dask; got both; try one of them")
     place = storage or str(checked.default_storage)
     if dry_run:
-        _dry_run(checked, place, console)
+        _dry_run(checked, place, console, slurm)
         return
     with ExitStack() as stack:
         executor: Executor | None = None
@@ -48,13 +57,17 @@ def run(
 
             executor = cluster = stack.enter_context(connect(dask))
             workers = workers or cluster.n_threads
+        if slurm:
+            workers = workers or checked.slurm.workers
         reporter = stack.enter_context(ConsoleReporter(console))
-        result = run_problem(checked, place, workers=workers or 1, executor=executor, reporter=reporter)
+        result = run_problem(checked, place, workers=workers or 1, executor=executor, slurm=slurm, reporter=reporter)
     console.print(final_table(result, checked.name, checked.n_evals))
     console.print(f"every evaluation: surefoot show {_shown(place)}", markup=False, highlight=False, soft_wrap=True)
     if result.message.startswith(INTERRUPTED):
         console.print(f"{result.message}; run it again to continue", soft_wrap=True)
-        raise typer.Exit(130)
+        raise typer.Exit(143 if "SIGTERM" in result.message else 130)
+    if not result.success:
+        raise typer.Exit(1)
 
 
 def _shown(place: str) -> str:
@@ -63,9 +76,9 @@ def _shown(place: str) -> str:
     return shown_url(parse_url(place))
 
 
-def _dry_run(problem: Problem, place: str, console: Console) -> None:
+def _dry_run(problem: Problem, place: str, console: Console, slurm: bool) -> None:
     """Everything that can go wrong before the first evaluation."""
     from surefoot.runs.dry_run import check
 
-    for line in check(problem, place):
+    for line in check(problem, place, slurm=slurm):
         console.print(line, markup=False, highlight=False, soft_wrap=True)

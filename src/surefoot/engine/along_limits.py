@@ -1,4 +1,4 @@
-"""Proposals on the limits of outputs: the policy maximized inside them, by SLSQP.
+"""Proposals on the limits of outputs: the policy maximized inside them.
 
 Purpose   An optimum mostly lies on a limit. The product of policy and P(feasible) has its maximum in a gully along it,
           which a quasi-Newton search follows badly. Here the limits are limits: the policy, without P(feasible), is
@@ -8,7 +8,7 @@ Mean      From the best evaluation the policy is maximized in steps that do not 
           posterior mean is minimized too, with MEAN_SPARE sd. On a limit the objective has a slope, and the mean tells
           it where all that is left to be gained is less than sd, which rounding keeps from falling.
 Choice    Both kinds of proposals compete by the product. Where nothing feasible is known the product is P(feasible)
-          alone, and so is what SLSQP maximizes.
+          alone, and so is what is maximized here.
 Shapes    proposals (R, q, d).
 """
 
@@ -22,16 +22,17 @@ from surefoot.acquisition.maximize import Proposals
 from surefoot.acquisition.target import Target
 from surefoot.backend import Array, like, namespace, to_host
 from surefoot.engine.domain import Domain
-from surefoot.engine.inside import Slice
+from surefoot.engine.inside import Slices, lengths
 from surefoot.gp.within import Within
-from surefoot.numerics.constrained import Function, Region, maximize_within
+from surefoot.numerics.constrained import Region, maximize_within
 
-SPARE, MEAN_SPARE = 2.0, 1.0
-POLISH_CALLS = 20  # of the product's own search, which need not end where SLSQP goes on
+SPARE, MEAN_SPARES = 2.0, (1.0, 0.0)
+POLISH_CALLS = 20  # of the product's own search, which need not end where this one goes on
 N_INCUMBENTS = 1  # evaluations to start from,
 _N_PROPOSALS = 2  # and proposals
-_MAX_ITER, _ACCURACY = 25, 1e-6
-_STEP_FROM_BEST, _ACCURACY_FROM_BEST = 0.01, 1e-8
+_MAX_ITER = 20
+_STEP_FROM_BEST = 0.01
+_ACCURACY, _MEAN_ACCURACY = 1e-4, 1e-8  # of the log policy; of the mean, in units of the process
 
 
 def along_limits(target: Target, within: Within, proposals: Proposals, incumbents: Array, domain: Domain) -> Proposals:
@@ -54,38 +55,33 @@ def along_limits(target: Target, within: Within, proposals: Proposals, incumbent
 
 
 def _of_one_run(target: Target, within: Within, starts: np.ndarray, domain: Domain) -> np.ndarray:
-    """Where SLSQP comes to from each start (q, d), the incumbents last."""
+    """Where the searches from starts (q, d) end, the incumbents last: from those by the policy, then by the mean."""
     policy, reference = replace(target, weights=target.weights[:-1]), target.f_best
     limited = np.isfinite(np.concatenate([to_host(within.lower), to_host(within.upper)])[:, 0])
+    best = starts[_N_PROPOSALS:]
+    q, origins = len(starts), np.concatenate([starts, *(best for _ in MEAN_SPARES)])
+    spare = np.concatenate([np.full(q, SPARE), np.repeat(MEAN_SPARES, len(best))])
+    steps = np.full(len(origins), _STEP_FROM_BEST)
+    steps[:_N_PROPOSALS] = lengths(target, starts[:_N_PROPOSALS])
+    accuracy = np.where(np.arange(len(origins)) < q, _ACCURACY, _MEAN_ACCURACY)
 
-    def log_policy(x: np.ndarray) -> tuple[float, np.ndarray]:
-        value, gradient = policy.values_and_gradients(like(x[None, None], reference))
-        return float(value[0, 0]), to_host(gradient)[0, 0]
+    def wanted(x: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        value, gradient, by_mean = np.empty(len(x)), np.empty_like(x), rows >= q
+        if not by_mean.all():
+            log_policy, slope = policy.values_and_gradients(like(x[None, ~by_mean], reference))
+            value[~by_mean], gradient[~by_mean] = to_host(log_policy)[0], to_host(slope)[0]
+        if by_mean.any():
+            mu, _, slope, _ = target.surrogate.moments_and_gradients(like(x[None, by_mean], reference))
+            value[by_mean], gradient[by_mean] = -to_host(mu)[0], -to_host(slope)[0]
+        return value, gradient
 
-    def minus_mean(x: np.ndarray) -> tuple[float, np.ndarray]:
-        mu, _, slope, _ = target.surrogate.moments_and_gradients(like(x[None, None], reference))
-        return -float(mu[0, 0]), -to_host(slope)[0, 0]
+    def slack(x: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        value, gradient = within.slack_and_gradient(like(x[None], reference), like(spare[rows], reference))
+        return to_host(value)[0][:, limited], to_host(gradient)[0][:, limited]
 
-    def climbed(function: Function, start: np.ndarray, step: float, spare: float, accuracy: float) -> np.ndarray:
-        def smooth(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-            slack, gradient = within.slack_and_gradient(like(x[None, None], reference), spare)
-            return to_host(slack)[0, 0][limited], to_host(gradient)[0, 0][limited]
-
-        steps, free = np.asarray([step]), domain.free
-        if domain.region is None:
-            region = Region(np.where(free, 0.0, start), np.where(free, 1.0, start), smooth=smooth)
-            return np.asarray(maximize_within(function, start[None], region, steps, _MAX_ITER, accuracy).x[0])
-        part = Slice(domain.snap(start[None])[0], domain.region)  # known constraints hold too
-        own, origin = part.seen(function), part.origin[None]
-        ended = maximize_within(own, origin, part.limits(smooth), steps, _MAX_ITER, accuracy)
-        return np.asarray(domain.snap(part.unit(ended.x[0])[None])[0])
-
-    X, found = to_host(target.surrogate.X)[0], []
-    for start in starts[:_N_PROPOSALS]:
-        gaps = np.sqrt(np.sum((X - start) ** 2, axis=1))
-        nearest = float(np.min(gaps, where=gaps > 0.0, initial=1.0))  # the length on which a policy varies
-        found.append(climbed(log_policy, start, min(max(0.3 * nearest, 1e-7), 0.1), SPARE, _ACCURACY))
-    for start in starts[_N_PROPOSALS:]:
-        for function, spare in ((log_policy, SPARE), (minus_mean, MEAN_SPARE)):
-            found.append(climbed(function, start, _STEP_FROM_BEST, spare, _ACCURACY_FROM_BEST))
-    return np.asarray(found)
+    if domain.region is None:
+        fixed = np.where(domain.free, 0.0, origins), np.where(domain.free, 1.0, origins)
+        return maximize_within(wanted, origins, Region(*fixed, smooth=slack), steps, _MAX_ITER, accuracy).x
+    parts = Slices(domain.snap(origins), domain.region)  # known constraints hold too
+    ended = maximize_within(parts.seen(wanted), parts.origins, parts.limits(slack), steps, _MAX_ITER, accuracy)
+    return np.asarray(domain.snap(parts.units(ended.x, np.arange(len(origins)))))

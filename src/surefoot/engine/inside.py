@@ -5,28 +5,25 @@ Shapes    proposals (R, q, D); z (p,) the inputs that move.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from surefoot.acquisition.maximize import Proposals
 from surefoot.acquisition.target import Target
-from surefoot.backend import like, to_host
+from surefoot.backend import Array, like, to_host
 from surefoot.engine.domain import Region
+from surefoot.numerics.constrained import Function, maximize_within
 from surefoot.numerics.constrained import Region as Limited
-from surefoot.numerics.constrained import maximize_within
 
-Limits = Callable[[np.ndarray], tuple[Any, np.ndarray]]
 _MOST_CLIMBS = 3  # per run, from the best starts
-_CALLS = 20  # of the policy in one climb, and two more per input: near its end SLSQP searches along rounding
+_MAX_ITER, _ACCURACY = 15, 1e-6
 
 
 def climb_inside(target: Target, proposals: Proposals, region: Region) -> Proposals:
-    """Proposals inside the region, best first: those that are, and in place of the others what SLSQP finds.
+    """Proposals inside the region, best first: those that are, and in place of the others maxima inside.
 
-    It begins where the search in the cube began, at points inside.
+    Searches for these begin where the search in the cube began, at points inside.
     """
     assert proposals.start is not None  # of a search by gradients
     x, value, start = (np.array(to_host(a)) for a in (proposals.x, proposals.value, proposals.start))
@@ -36,77 +33,84 @@ def climb_inside(target: Target, proposals: Proposals, region: Region) -> Propos
         if len(outside) and len(region.moving):
             own = target.select(like([r], proposals.x))
             at_start = to_host(own.values(like(start[r, outside][None], proposals.x)))[0]
-            order = outside[np.argsort(-np.nan_to_num(at_start, nan=-np.inf), kind="stable")]
+            order = outside[np.argsort(-np.nan_to_num(at_start, nan=-np.inf), kind="stable")][:_MOST_CLIMBS]
             value[r, outside] = at_start
-            for i in order[:_MOST_CLIMBS]:
-                found = _climb(own, start[r, i], region, proposals.x)
-                if found is not None:
-                    x[r, i], value[r, i] = found
+            found_x, found = _climb(own, start[r, order], region, proposals.x)
+            better = np.isfinite(found)
+            x[r, order[better]], value[r, order[better]] = found_x[better], found[better]
     rows = np.arange(len(x))[:, None]
     order = np.argsort(-np.nan_to_num(value, nan=-np.inf), axis=1, kind="stable")
     return Proposals(like(x[rows, order], proposals.x), like(value[rows, order], proposals.x))
 
 
 @dataclass(frozen=True)
-class Slice:
-    """The part of a region that is reached from a point by the inputs that move, as a search by SLSQP wants it."""
+class Slices:
+    """The parts of a region that are reached from points inside by the inputs that move, as a search wants them."""
 
-    start: np.ndarray  # (D,) inside
+    starts: np.ndarray  # (q, D)
     region: Region
 
     @property
-    def origin(self) -> np.ndarray:
-        """(p,) the point itself, in the inputs that move."""
-        return np.asarray(self.start[self.region.moving])
+    def origins(self) -> np.ndarray:
+        """(q, p) the points themselves, in the inputs that move."""
+        return np.asarray(self.starts[:, self.region.moving])
 
-    def unit(self, z: np.ndarray) -> np.ndarray:
-        """The point (D,) of the cube."""
-        return np.asarray(self.start + self.region.moves @ (z - self.origin))
+    def units(self, z: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """Points (m, D) of the cube, z (m, p) being of the parts `rows`."""
+        return np.asarray(self.starts[rows] + (z - self.origins[rows]) @ self.region.moves.T)
 
-    def seen(self, function: Limits) -> Limits:
+    def seen(self, function: Function) -> Function:
         """A function of points of the cube, with its derivatives (…, D), as one of z."""
 
-        def of_moving(z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-            value, slopes = function(self.unit(z))
+        def of_moving(z: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            value, slopes = function(self.units(z, rows), rows)
             return value, slopes @ self.region.moves
 
         return of_moving
 
-    def limits(self, smooth: Limits | None = None) -> Limited:
+    def limits(self, smooth: Function | None = None) -> Limited:
         """Where z may be; `smooth` are further limits, of points of the cube."""
         straight = self.region.straight
-        c, J = self.region.margins(self.start)
-        A = -J[straight] @ self.region.moves
-        curved: list[Limits] = [] if straight.all() else [self._curved]
+        c, J = _margins(self.region, self.starts)
+        A = -J[0][straight] @ self.region.moves
+        b = c[:, straight] + self.origins @ A.T
+        curved: list[Function] = [] if straight.all() else [self._curved]
         curved += [] if smooth is None else [smooth]
 
-        def all_of(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-            found = [limit(x) for limit in curved]
-            return np.concatenate([c for c, _ in found]), np.concatenate([J for _, J in found])
+        def all_of(x: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            found = [limit(x, rows) for limit in curved]
+            return np.concatenate([c for c, _ in found], axis=1), np.concatenate([J for _, J in found], axis=1)
 
-        zero, one = np.zeros(len(self.origin)), np.ones(len(self.origin))
-        return Limited(zero, one, A, c[straight] + A @ self.origin, self.seen(all_of) if curved else None)
+        zero, one = np.zeros(A.shape[1]), np.ones(A.shape[1])
+        return Limited(zero, one, A, b, self.seen(all_of) if curved else None)
 
-    def _curved(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        c, J = self.region.margins(x)
-        return c[~self.region.straight], J[~self.region.straight]
+    def _curved(self, x: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        c, J = _margins(self.region, x)
+        return c[:, ~self.region.straight], J[:, ~self.region.straight]
 
 
-def _climb(target: Target, start: np.ndarray, region: Region, reference: object) -> tuple[np.ndarray, float] | None:
-    """The maximum (D,) that SLSQP finds from a start (D,), and its value; None if it finds nothing inside."""
-    part = Slice(start, region)
-    most = _CALLS + 2 * len(part.origin)
-    n_calls = 0
+def _margins(region: Region, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The region's margins at points (m, D), (m, k), and their derivatives (m, k, D)."""
+    found = [region.margins(unit) for unit in x]
+    return np.stack([c for c, _ in found]), np.stack([J for _, J in found])
 
-    def policy(x: np.ndarray) -> tuple[Any, np.ndarray]:
-        nonlocal n_calls
-        n_calls += 1
-        if n_calls > most:
-            return np.nan, np.zeros(len(x))  # the search ends with what it has
-        value, gradient = target.values_and_gradients(like(x[None, None], reference))
-        return float(to_host(value)[0, 0]), to_host(gradient)[0, 0]
 
-    distance = np.sqrt(((to_host(target.surrogate.X)[0] - start) ** 2).sum(axis=1).min())
-    step = float(np.clip(0.3 * distance, 1e-7, 0.1))  # the length on which a policy varies, as in the cube
-    found = maximize_within(part.seen(policy), part.origin[None], part.limits(), np.asarray([step]))
-    return (part.unit(found.x[0]), float(found.value[0])) if np.isfinite(found.value[0]) else None
+def _climb(target: Target, starts: np.ndarray, region: Region, reference: Array) -> tuple[np.ndarray, np.ndarray]:
+    """The maxima (q, D) found from starts (q, D), and their values (q,); -inf where nothing inside was found."""
+    parts = Slices(starts, region)
+
+    def policy(x: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        value, gradient = target.values_and_gradients(like(x[None], reference))
+        return to_host(value)[0], to_host(gradient)[0]
+
+    found = maximize_within(
+        parts.seen(policy), parts.origins, parts.limits(), lengths(target, starts), _MAX_ITER, _ACCURACY
+    )
+    return parts.units(found.x, np.arange(len(starts))), found.value
+
+
+def lengths(target: Target, starts: np.ndarray) -> np.ndarray:
+    """(q,) on which a policy varies round each start (q, D): a part of the way to the nearest evaluation elsewhere."""
+    gaps = np.sqrt(((starts[:, None] - to_host(target.surrogate.X)[0]) ** 2).sum(axis=2))
+    nearest = np.min(gaps, axis=1, where=gaps > 0.0, initial=1.0)
+    return np.asarray(np.clip(0.3 * nearest, 1e-7, 0.1))

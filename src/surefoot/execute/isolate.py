@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import inspect
-import os
 import sys
 import threading
 import uuid
@@ -25,6 +24,7 @@ from surefoot.execute.caller import Caller, LoadError
 from surefoot.execute.helper import Loading, Request
 from surefoot.execute.outcome import Outcome, exception_outcome, is_machine_trouble
 from surefoot.execute.processes import Processes
+from surefoot.execute.system import require_processes
 
 _IDLE_S = 300.0  # a process that nobody calls ends: on a worker of a cluster nobody says that the run is over
 _COPIES = 4  # functions that a worker process keeps ready
@@ -57,10 +57,7 @@ def isolated(function: Callable[[Any], Any], limits: Limits) -> Iterator[Any]:
     if not limits.in_process:
         yield function
         return
-    if os.name != "posix":
-        raise InvalidInputError(
-            f"expected Linux or macOS for isolate, timeout and memory_limit_mb; got {sys.platform}; try without them"
-        )
+    require_processes("isolate, timeout and memory_limit_mb", limits.memory_limit_mb)
     prepared = Isolated(pickled(function), limits.timeout_s, limits.memory_limit_mb)
     try:
         prepared.start()

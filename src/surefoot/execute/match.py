@@ -29,8 +29,8 @@ def find(
     command = [sys.executable, "-I", "-S", os.path.abspath(__file__), expression, os.fspath(path)]
     command += [str(first_byte), str(limit_s), str(take)]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    where = os.path.basename(path).removesuffix(".txt") if os.path.basename(path) == "stdout.txt" else ""
-    where = where or os.path.basename(path)
+    name = os.path.basename(path)
+    where = "stdout" if name == "stdout.txt" else name
     if done.returncode == -signal.SIGALRM:
         raise ValueError(f"'{expression}' had not been matched against {where} after {limit_s:g} s")
     if done.returncode == _NO_MATCH:

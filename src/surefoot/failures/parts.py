@@ -16,8 +16,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
-from surefoot.backend import Array, namespace, sq_differences
+from surefoot.backend import Array, namespace, sq_differences, triangular_matmul
 from surefoot.gp.kernels import MATERN52
 
 NU = 2000.0  # of a deterministic simulator: the probit's noise is small beside it, and a border is sharp
@@ -121,40 +122,60 @@ class Processes:
         """Some of them."""
         return Processes(self.X, self.theta[some], self.nu[some], self.a[some], self.M[some])
 
-    def moments(self, x: Array, gradients: bool) -> tuple[Array, Array, Array | None, Array | None]:
-        """mu and var (E, m) at x (m, d), and their gradients (E, m, d) if wanted."""
-        xp = namespace(x)
-        d = x.shape[-1]
-        s2, rho_l, rho_q = (xp.exp(self.theta[:, d + i])[:, None, None] for i in range(3))
-        nu, scale = self.nu[:, None, None], rough_scale(*self.X.shape) ** 2
+    @cached_property
+    def _scales(self) -> tuple[Array, Array, Array]:
+        """1 / ell^2 (E, d), s2 and nu (E, 1, 1)."""
+        d = self.X.shape[1]
+        s2 = namespace(self.theta).exp(self.theta[:, d])[:, None, None]
+        return namespace(self.theta).exp(-2.0 * self.theta[:, :d]), s2, self.nu[:, None, None]
+
+    @cached_property
+    def _polynomial(self) -> tuple[Array, Array]:
+        """The variances of [1, z, q] (E, 1, 1 + 2 d), and those times [1, z, q] at the labels (E, n, 1 + 2 d)."""
+        xp = namespace(self.theta)
+        d = self.X.shape[1]
+        s2, rho_l, rho_q = (xp.exp(self.theta[:, d + i])[:, None] for i in range(3))
         constant, _ = constant_variance(self.theta[:, None], self.nu)  # (E, 1)
-        diff = x[:, None, :] - self.X[None]
-        diff *= diff  # (m, n, d)
-        w = xp.exp(-2.0 * self.theta[:, :d])
-        r2 = xp.permute_dims(diff @ xp.matrix_transpose(w), (2, 0, 1))  # (E, m, n)
-        k, slope = MATERN52.value_and_slope(xp.asarray(r2, copy=True))
-        rough, slope_rough = MATERN52.value_and_slope(xp.sum(diff, axis=-1) / scale)
-        t, z, q, Z, Q = x - 0.5, linear(x), quadratic(x), linear(self.X), quadratic(self.X)
-        k += rho_l * (z @ xp.matrix_transpose(Z) / d)
-        k += rho_q * (q @ xp.matrix_transpose(Q) / d)
+        each = xp.ones_like(self.theta[:, :d]) / d
+        own = xp.concat([constant, s2 * rho_l * each, s2 * rho_q * each], axis=-1)[:, None]
+        return own, own * _features(self.X)
+
+    def margins(self, x: Array, gradients: bool) -> tuple[Array, Array | None]:
+        """u = -mu / sqrt(1 + var), of which Phi is P(no failure), (E, m) at x (m, d); its gradients (E, m, d)."""
+        xp = namespace(x)
+        (m, d), n = x.shape, self.X.shape[0]
+        w, s2, nu = self._scales
+        variances, polynomial = self._polynomial
+        sq = xp.matrix_transpose(x)[:, :, None] - xp.matrix_transpose(self.X)[:, None]
+        sq *= sq
+        sq = xp.reshape(sq, (d, m * n))
+        sharpness = rough_scale(n, d) ** -2.0
+        k, slope = MATERN52.value_and_slope(xp.reshape(w @ sq, (w.shape[0], m, n)))
+        rough, slope_rough = MATERN52.value_and_slope(xp.reshape(sharpness * xp.sum(sq, axis=0), (m, n)))
+        features = _features(x)
         k *= s2
         k += nu * rough
-        k += constant[..., None]
-        v = k @ xp.matrix_transpose(self.M)
-        mu = (k @ self.a[..., None])[..., 0]
-        own = s2[..., 0] * (1.0 + rho_l[..., 0] * xp.mean(z * z, axis=-1) + rho_q[..., 0] * xp.mean(q * q, axis=-1))
-        var = xp.maximum(own + nu[..., 0] + constant - xp.sum(v * v, axis=-1), 1e-12)
+        k += features @ xp.matrix_transpose(polynomial)
+        v = triangular_matmul(self.M, xp.matrix_transpose(k))  # (E, n, m)
+        own = s2[..., 0] + nu[..., 0] + xp.sum(variances * features * features, axis=-1)
+        var = xp.maximum(own - xp.sum(v * v, axis=-2), 1e-12)
+        scale = 1.0 / xp.sqrt(1.0 + var)
+        u = -scale * (k @ self.a[..., None])[..., 0]
         if not gradients:
-            return mu, var, None, None
+            return u, None
+        # du = -scale dmu - (u scale^2 / 2) dvar, with dmu = sum_i a_i dk_i and dvar = dk(x, x) - 2 sum_i (v'M)_i dk_i
+        by_var = (u * scale * scale)[..., None]
+        along = by_var * (xp.matrix_transpose(v) @ self.M) - scale[..., None] * self.a[:, None]  # (E, m, n) du/dk_i
+        trend, near = along * slope, along * slope_rough
+        d_u = (2.0 * s2) * w[:, None] * (xp.sum(trend, axis=-1)[..., None] * x - trend @ self.X)
+        d_u += (2.0 * sharpness) * nu * (xp.sum(near, axis=-1)[..., None] * x - near @ self.X)
+        by_feature = along @ polynomial[..., 1:] - by_var * variances[..., 1:] * features[:, 1:]
+        d_u += _LIN * by_feature[..., :d]
+        d_u += (2.0 * _QUAD) * (x - 0.5) * by_feature[..., d:]
+        return u, d_u
 
-        def along(weights: Array) -> Array:
-            """sum_i weights_i dk_i/dx, (E, m, d)."""
-            near = weights * slope
-            trend = 2.0 * w[:, None] * (xp.sum(near, axis=-1)[..., None] * x - near @ self.X)
-            trend = trend + (rho_l * _LIN / d) * (weights @ Z) + (rho_q * 2.0 * _QUAD / d) * t * (weights @ Q)
-            near = weights * slope_rough
-            return s2 * trend + (2.0 * nu / scale) * (xp.sum(near, axis=-1)[..., None] * x - near @ self.X)
 
-        d_own = (2.0 * s2 / d) * (rho_l * _LIN * z + rho_q * 2.0 * _QUAD * t * q)
-        d_mu = along(xp.broadcast_to(self.a[:, None], k.shape))
-        return mu, var, d_mu, d_own - 2.0 * along(v @ self.M)
+def _features(x: Array) -> Array:
+    """[1, z, q] of points x (m, d), (m, 1 + 2 d)."""
+    xp = namespace(x)
+    return xp.concat([xp.ones_like(x[:, :1]), linear(x), quadratic(x)], axis=-1)

@@ -31,7 +31,7 @@ TELLING = 10  # labels of either kind that would show a structure
 ENOUGH_SUCCESSES = 30  # from here on kinds are told from successes only, not from each other
 NEGLIGIBLE = 2e-2  # weight of a reading that is left out
 _LEAST_TRUST = 1e-3
-_CHUNK = 2**21  # numbers in the largest array of an answer
+_CHUNK = 2**16  # numbers in the largest array of an answer: what stays in the cache
 
 
 @dataclass(frozen=True)

@@ -52,16 +52,17 @@ class Within:
         gradient = (-(by_a + by_b) / sd)[..., None] * grad_mu + (-turn / sd)[..., None] * grad_sd
         return xp.sum(self._by_output(value), axis=0), xp.sum(self._by_output(gradient), axis=0)
 
-    def slack_and_gradient(self, x: Array, spare: float) -> tuple[Array, Array]:
+    def slack_and_gradient(self, x: Array, spare: Array | float) -> tuple[Array, Array]:
         """How far mu +- spare sd of each output is inside its lower and its upper limit, (R, m, 2 k), and its gradient.
 
-        An infinite limit has infinite slack.
+        spare: of all points or of each, (m,). An infinite limit has infinite slack.
         """
         xp = namespace(x)
         mu, sd, grad_mu, grad_sd = self.surrogate.moments_and_gradients(self._tiled(x))
+        wide = (spare + 0.0 * sd)[..., None]
         sides = (
-            (mu - spare * sd - self.lower, grad_mu - spare * grad_sd),
-            (self.upper - mu - spare * sd, -grad_mu - spare * grad_sd),
+            (mu - spare * sd - self.lower, grad_mu - wide * grad_sd),
+            (self.upper - mu - spare * sd, -grad_mu - wide * grad_sd),
         )
         slack = xp.concat([self._by_output(value) for value, _ in sides], axis=0)  # (2 k, R, m)
         gradient = xp.concat([self._by_output(slope) for _, slope in sides], axis=0)

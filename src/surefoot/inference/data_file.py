@@ -88,7 +88,7 @@ def write_signals(signals: Signals, path: str | Path) -> None:
         if signal.noise_from == "given":
             header.append(f"sd_{name}")
             columns.append([f"{signal.noise_sd:.9g}"] + [""] * (times.size - 1))
-    with Path(path).open("w", newline="") as file:
+    with Path(path).open("w", newline="", encoding="utf-8") as file:
         file.write(f"# period_s = {signals.period_s!r}\n")
         for key, value in zip(("f_L", "f_S", "xi"), signals.truth or (), strict=False):
             file.write(f"# {key} = {value!r}\n")

@@ -15,7 +15,7 @@ import math
 import threading
 import warnings
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -33,12 +33,12 @@ from surefoot.execute.outcome import exception_outcome
 from surefoot.expect import expect
 from surefoot.integrations.optuna_history import (
     FALLBACK,
-    FORGOTTEN,
     LIMITS,
     REASON,
     SUGGESTION,
     TRANSIENT,
     common_space,
+    is_taken_out,
     result_of,
     runs_of,
     sign_of,
@@ -65,6 +65,7 @@ from surefoot.optimize.allowed import Allowed
 from surefoot.optimize.checks import is_a
 from surefoot.optimize.constraints import Constraint
 from surefoot.optimize.history import VALUE, Evaluation
+from surefoot.optimize.limits import check_returned
 from surefoot.optimize.outputs import as_evaluation, as_share, partial_outputs
 from surefoot.optimize.parameters import Value
 from surefoot.optimize.settings import Settings, default_n_init
@@ -114,7 +115,13 @@ class SurefootSampler(BaseSampler):
             raise InvalidInputError(
                 f"expected constraints_func as a function of a trial; got {constraints_func!r}; try outputs=…"
             )
+        if constraints_func is not None and self._settings.outputs:
+            raise InvalidInputError(
+                f"expected outputs or constraints_func; got both, {dict(self._settings.outputs)} and "
+                f"{constraints_func!r}; try leaving one out"
+            )
         self._constraints_func = constraints_func
+        self._said_missing = False
         self._stops = when_exhausted == "stop"
         self._said_exhausted = False
         self._lock = threading.Lock()
@@ -173,7 +180,7 @@ class SurefootSampler(BaseSampler):
         outputs = self._settings.outputs or constraint_limits(trials)
         space, runs = runs_of(trials, me, search_space, sign, self._learn_from_all, region, outputs)
         domain: Domain = space if self._domain is None else self._domain
-        number = me - sum(FORGOTTEN in t.user_attrs and t.number < me for t in trials)  # the design begins anew
+        number = me - sum(is_taken_out(t) and t.number < me for t in trials)  # the design begins anew
         settings = replace(self._settings, n_init=n_init, outputs=outputs)
         suggestion = suggest(domain, runs, number, settings.spec, warmth_of(trials))
         return dict(zip(space.names, domain.decode(suggestion.x[0]), strict=True)), suggestion.warmth
@@ -219,11 +226,24 @@ class SurefootSampler(BaseSampler):
         if self._constraints_func is not None:
             told = {"constraints": [float(value) for value in self._constraints_func(trial)]}
         elif self._settings.outputs:
-            told = constraint_attributes(outputs_of(trial)["further"], self._settings.outputs)
+            fields = outputs_of(trial)
+            outputs = {fields["objective"]: values[0] if values else math.nan, **fields["further"]}
+            self._say_if_missing(outputs)
+            told = constraint_attributes(outputs, self._settings.outputs)
             if study.user_attrs.get(LIMITS) != self._settings.outputs:
                 study.set_user_attr(LIMITS, dict(self._settings.outputs))
         for key, value in told.items():
             study._storage.set_trial_system_attr(trial._trial_id, key, value)
+
+    def _say_if_missing(self, outputs: Mapping[str, float]) -> None:
+        """Once: an output that has a limit and does not come makes every trial infeasible."""
+        if self._said_missing:
+            return
+        try:
+            check_returned(self._settings.outputs, outputs)
+        except InvalidInputError as error:
+            self._said_missing = True
+            warnings.warn(f"{error}, from an objective in guarded(…)", SurefootWarning, stacklevel=3)
 
     def _trials(self, study: Study) -> list[FrozenTrial]:
         return trials_of(study)

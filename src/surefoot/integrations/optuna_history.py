@@ -8,6 +8,7 @@ What a trial teaches
     FAIL with the attribute REASON            a failure: where it happened is learned
     FAIL with the attribute VOID              nothing, it was not evaluated: lost with its worker, interrupted, surplus
     any, if the study says it is FORGOTTEN    nothing, and it does not count: the user took it out
+    any, OUTSIDE parameters changed since     nothing, and it does not count (optuna_changed.py)
     any other FAIL                            nothing: a dead machine, a stale heartbeat, an untagged exception
     RUNNING, WAITING with known parameters    a pending point
 """
@@ -21,7 +22,6 @@ from dataclasses import replace
 from statistics import median
 from typing import Any
 
-import numpy as np
 from optuna.distributions import BaseDistribution, json_to_distribution
 from optuna.study import Study, StudyDirection
 from optuna.trial import FrozenTrial, TrialState
@@ -29,6 +29,7 @@ from optuna.trial import FrozenTrial, TrialState
 from surefoot.engine.batch import Batch
 from surefoot.engine.warmth import Warmth
 from surefoot.errors import InvalidInputError, encodable
+from surefoot.integrations.optuna_changed import OUTSIDE, as_of_today
 from surefoot.integrations.optuna_outputs import constraint_limits, objective_of, outputs_of
 from surefoot.integrations.optuna_space import (
     Distributions,
@@ -38,7 +39,7 @@ from surefoot.integrations.optuna_space import (
     to_engine,
     without_single,
 )
-from surefoot.optimize.durations import weighed_cost
+from surefoot.optimize.batches import batch_of
 from surefoot.optimize.history import Evaluation, History, judged
 from surefoot.optimize.outputs import renamed
 from surefoot.optimize.parameters import Value
@@ -60,6 +61,7 @@ SUGGESTION = "surefoot:suggestion"  # system attribute: the engine's values, pub
 # where the hyperparameter searches ended
 LIMITS = "surefoot:limits"  # user attribute of a study: limits on outputs that the sampler was given
 STUDY = "surefoot:study"  # user attribute of a study made by `surefoot run`: its settings and parameters
+WAS = "was"  # in STUDY once its parameters were changed: values in earlier trials of those that came later
 
 
 def sign_of(study: Study) -> float:
@@ -137,16 +139,29 @@ def reason_of(trial: FrozenTrial) -> str:
 def trials_of(study: Study) -> list[FrozenTrial]:
     """All trials in the order of their numbers. Not to be changed.
 
-    Those that the user took out carry FORGOTTEN. A transient failure in whose place a late result stands is VOID.
+    Those that the user took out carry FORGOTTEN, those that parameters of today do not have OUTSIDE. A transient
+    failure in whose place a late result stands is VOID.
     """
     trials = study.get_trials(deepcopy=False)
-    forgotten = forgotten_numbers(study)
+    attributes = study.user_attrs
+    about = _table(attributes.get(STUDY))
+    if WAS in about:
+        trials = as_of_today(trials, stored_parameters(about), _table(about[WAS]), SUGGESTION)
+    forgotten = frozenset(attributes.get(FORGOTTEN) or ())
     late = [t for t in trials if INSTEAD in t.user_attrs and t.number not in forgotten]
     marks: dict[int, dict[str, Any]] = {
         t.user_attrs[INSTEAD]: {VOID: f"trial {t.number} has its result, which came late"} for t in late
     }
     marks |= {number: {FORGOTTEN: True} for number in forgotten}
     return [_marked(trial, marks[trial.number]) if trial.number in marks else trial for trial in trials]
+
+
+def stored_parameters(about: dict[str, Any]) -> dict[str, BaseDistribution]:
+    """The parameters in STUDY; none if it has none, or damaged ones."""
+    try:
+        return {name: json_to_distribution(text) for name, text in _table(about.get("parameters")).items()}
+    except (ValueError, KeyError, TypeError):
+        return {}
 
 
 def forgotten_numbers(study: Study) -> frozenset[int]:
@@ -161,9 +176,14 @@ def _marked(trial: FrozenTrial, mark: dict[str, Any]) -> FrozenTrial:
     return marked
 
 
+def is_taken_out(trial: FrozenTrial) -> bool:
+    """Whether the user took it out, by its number or by other bounds."""
+    return FORGOTTEN in trial.user_attrs or OUTSIDE in trial.user_attrs
+
+
 def is_void(trial: FrozenTrial) -> bool:
     """Whether it counts for nothing: it ended without an evaluation, or is a repetition, or was taken out."""
-    if FORGOTTEN in trial.user_attrs or REPEATED in trial.user_attrs:
+    if is_taken_out(trial) or REPEATED in trial.user_attrs:
         return True
     if trial.state != TrialState.FAIL or REASON in trial.user_attrs or TRANSIENT in trial.user_attrs:
         return False
@@ -226,19 +246,7 @@ def runs_of(
         elif x is not None:
             pending.append(space.encode(x))
     history = History(tuple(told))
-    return space, Batch(
-        X=history.units(space)[None],
-        y=sign * history.y[None],
-        ok=history.ok[None],
-        pending=np.asarray(pending, dtype=float).reshape(1, -1, space.n_inputs),
-        run_ids=(0,),
-        seen=None if history.seen.all() else history.seen[None],
-        kinds=history.kinds[None],
-        failure_cost=weighed_cost(history),
-        allowed=None if history.allowed.all() else history.allowed[None],
-        origin=space.origin[None],
-        outputs=history.limited(limited),
-    )
+    return space, batch_of(history, history.units(space), space, sign, limited, pending)
 
 
 def warmth_of(trials: Sequence[FrozenTrial]) -> Warmth:
@@ -279,11 +287,7 @@ def result_of(study: Study, *, settings: Settings | None = None) -> Result:
     sign = sign_of(study)
     trials = trials_of(study)
     about = _table(study.user_attrs.get(STUDY))
-    try:
-        stored = {name: json_to_distribution(text) for name, text in _table(about.get("parameters")).items()}
-    except (ValueError, KeyError, TypeError):  # damaged: what the trials say is left
-        stored = {}
-    distributions = stored or without_single(common_space(trials))
+    distributions = stored_parameters(about) or without_single(common_space(trials))
     if not distributions:
         raise InvalidInputError(
             f"expected a study with at least one finished trial; {study.study_name!r} has none whose parameters "

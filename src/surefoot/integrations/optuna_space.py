@@ -105,6 +105,17 @@ def shown(d: BaseDistribution, value: Any) -> Value:
     return value
 
 
+def contains(d: BaseDistribution, value: Any) -> bool:
+    """Whether the parameter can have the value: between its bounds, on its grid."""
+    if isinstance(d, CategoricalDistribution):
+        return value in d.choices
+    assert isinstance(d, (FloatDistribution, IntDistribution))  # Optuna has no others
+    if not isinstance(value, (int, float)) or not d.low <= value <= d.high:
+        return False
+    steps = 0.0 if d.step is None or d.log else (value - d.low) / d.step
+    return abs(steps - round(steps)) < 1e-8 and (isinstance(value, int) or isinstance(d, FloatDistribution))
+
+
 def without_single(distributions: Distributions) -> dict[str, BaseDistribution]:
     """Those that leave something to choose; Optuna fills in the others itself."""
     return {name: d for name, d in distributions.items() if not d.single()}

@@ -1,64 +1,70 @@
-"""Maxima of a smooth function inside a region: a box, half-spaces and smooth limits, by SLSQP from several starts.
+"""Maxima of smooth functions inside a region: a box, half-spaces and smooth limits, from several starts in lock-step.
 
-Region    lower <= x <= upper,  A x <= b,  c(x) >= 0. Limits are kept as limits: there is no penalty, and a maximum on
-          a border is found to rounding.
-Scale     From each start x0 SLSQP works on z = (x - x0)/step, with every limit divided by the length of its gradient
-          at x0: function and limits then vary by about 1 however small the step, down to 1e-7 of the box.
-Inside    SLSQP ends within `accuracy` (of the function, and of the limits in units of z); it is asked to meet the
-          limits with 100 times that to spare. Of all the points that it looked at, the best one inside the region is
-          the answer: where SLSQP fails the start is left.
-Shapes    x (d,), starts (q, d); c (p,) with Jacobian (p, d); A (k, d).
+Region    lower <= x <= upper,  A x <= b,  c(x) >= 0. Limits are kept as limits: there is no penalty on a point inside,
+          and a maximum on a border is found to rounding.
+Method    Sequential quadratic programming in a trust region, a box round the present point. Function and limits each
+          have a quadratic model: second derivatives by differences of gradients at the start, later by symmetric
+          rank-one updates [Nocedal & Wright, Numerical Optimization, Section 6.2]. A step minimizes the Lagrangian's
+          quadratic inside the limits' models, whose curvature is taken from the step before (numerics/quadratic.py).
+Outside   A limit that is not met enters a step by a penalty on what is missing, and is brought to its border at most:
+          the quadratic problem always has an answer.
+Scale     From each start x0 the search works on z = (x - x0)/step, with every limit divided by the length of its
+          gradient at x0: function and limits then vary by about 1 however small the step, down to 1e-7 of the box.
+Inside    The search is asked to meet the limits with _SPARE to spare, in units of z. Of all points that it looked at,
+          the best one inside the region is the answer.
+End       A step that promises less than `accuracy`, or as many steps in a row as _MOST_MISSES that gained nothing:
+          what is left is rounding.
+Batches   All searches ask for their next points in one call: a Gaussian process answers many for little more than one.
+Shapes    x (m, d) with the number of its start, rows (m,); values (m,), gradients (m, d); c (m, p), Jacobian (m, p, d).
 """
 
 from __future__ import annotations
 
-import contextlib
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
-from scipy.optimize import Bounds, minimize
 
-Function = Callable[[np.ndarray], tuple[float, np.ndarray]]
-"""x (d,) -> the value and its gradient (d,)."""
-Limits = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
-"""x (d,) -> c (p,), each at least 0 inside, and its Jacobian (p, d)."""
+from surefoot.numerics.quadratic import minimize_quadratic
+
+Function = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
+"""x (m, d), rows (m,) -> values (m,) and gradients (m, d)."""
+Limits = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
+"""x (m, d), rows (m,) -> c (m, p), each at least 0 inside, and their Jacobians (m, p, d)."""
 
 ACCURACY = 1e-10
 _ROUNDING = 1e-12  # of b: half-spaces that are missed by less are met
+_DIFFERENCE = 1e-2  # of a step, for second derivatives
+_PASSES = 3  # over the limits' curvature in one step
+_MOST_RADIUS, _GROWTH = 0.3, 3.0  # of the box
+_SPARE = 1e-8
+_MOST_MISSES = 3
+_LEAST_CURVATURE = 1e-10  # of the largest
 
 
 @dataclass(frozen=True)
 class Region:
-    """Where x may be."""
+    """Where x may be; the box and b may differ from start to start."""
 
-    lower: np.ndarray  # (d,)
-    upper: np.ndarray  # (d,)
+    lower: np.ndarray  # (d,) or (q, d)
+    upper: np.ndarray
     A: np.ndarray | None = None  # (k, d)
-    b: np.ndarray | None = None  # (k,)
+    b: np.ndarray | None = None  # (k,) or (q, k)
     smooth: Limits | None = None
 
-    def limits(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """All limits but the box, (k + p,) with their Jacobian: the half-spaces, then the smooth ones."""
-        values, slopes = [np.zeros(0)], [np.zeros((0, len(x)))]
+    def limits(self, x: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """All limits but the box, (m, k + p) with their Jacobians: the half-spaces, then the smooth ones."""
+        m, d = x.shape
+        values, slopes = [np.zeros((m, 0))], [np.zeros((m, 0, d))]
         if self.A is not None and self.b is not None:
-            values.append(self.b - self.A @ x)
-            slopes.append(-self.A)
+            b = self.b[rows] if self.b.ndim == 2 else self.b
+            values.append(b - x @ self.A.T + _ROUNDING * (1.0 + np.abs(b)))
+            slopes.append(np.broadcast_to(-self.A, (m, *self.A.shape)))
         if self.smooth is not None:
-            c, J = self.smooth(x)
-            values.append(np.atleast_1d(c))
-            slopes.append(np.atleast_2d(J))
-        return np.concatenate(values), np.concatenate(slopes)
-
-    def holds(self, x: np.ndarray, values: np.ndarray) -> bool:
-        """Whether x, with these values of the limits, is inside."""
-        slack = np.zeros_like(values)
-        if self.b is not None:
-            slack[: len(self.b)] = _ROUNDING * (1.0 + np.abs(self.b))
-        in_box = bool(np.all(x >= self.lower) and np.all(x <= self.upper))
-        return in_box and bool(np.all(values >= -slack))  # False for NaN
+            c, J = self.smooth(x, rows)
+            values.append(c)
+            slopes.append(J)
+        return np.concatenate(values, axis=1), np.concatenate(slopes, axis=1)
 
 
 @dataclass(frozen=True)
@@ -67,36 +73,27 @@ class Maxima:
 
     x: np.ndarray  # (q, d)
     value: np.ndarray  # (q,) -inf where no point inside the region was met: x is then the start
-    n_calls: int
+    n_points: int  # at which the function was computed,
+    n_calls: int  # in so many calls
 
 
-@dataclass
-class _Look:
-    """Function and limits at the points that SLSQP asks for, each computed once, and the best one inside."""
+@dataclass(frozen=True)
+class _Seen:
+    """Function and limits at m points."""
 
-    function: Function
-    region: Region
-    n_calls: int = 0
-    best_x: np.ndarray | None = None
-    best: float = -np.inf
-    _last: dict[bytes, tuple[float, np.ndarray, np.ndarray, np.ndarray]] = field(default_factory=dict)
+    value: np.ndarray
+    gradient: np.ndarray
+    limits: np.ndarray
+    slopes: np.ndarray
 
-    def at(self, x: np.ndarray) -> tuple[float, np.ndarray, np.ndarray, np.ndarray]:
-        """Value, gradient, limits, Jacobian at x, brought into the box."""
-        x = np.clip(x, self.region.lower, self.region.upper)
-        key = x.tobytes()
-        if key not in self._last:
-            value, gradient = self.function(x)
-            limits, J = self.region.limits(x)
-            self.n_calls += 1
-            if value > self.best and self.region.holds(x, limits):
-                self.best_x, self.best = x, float(value)
-            self._last = {key: (float(value), gradient, limits, J)}
-        return self._last[key]
+    def of(self, rows: np.ndarray) -> _Seen:
+        return _Seen(self.value[rows], self.gradient[rows], self.limits[rows], self.slopes[rows])
 
-
-class _StoppedError(Exception):
-    """The function or a limit is not finite where SLSQP went: it cannot go on from there."""
+    @property
+    def finite(self) -> np.ndarray:
+        """(m,) points at which everything is a number."""
+        parts = (self.value[:, None], self.gradient, self.limits, self.slopes.reshape(len(self.value), -1))
+        return np.asarray(np.isfinite(np.concatenate(parts, axis=1)).all(axis=1))
 
 
 def maximize_within(
@@ -104,47 +101,227 @@ def maximize_within(
     starts: np.ndarray,
     region: Region,
     steps: np.ndarray,
-    max_iter: int = 50,
-    accuracy: float = ACCURACY,
+    max_iter: int = 30,
+    accuracy: float | np.ndarray = ACCURACY,
 ) -> Maxima:
-    """The best point inside the region that SLSQP comes to from each start (q, d).
+    """The best point inside the region that a search comes to from each start (q, d).
 
     steps (q,): the length on which the function varies round each start. A start may lie outside the region.
+    accuracy, of all or of each: what a further step must promise to gain.
     """
-    found_x, found, n_calls = np.array(starts, dtype=float), np.full(len(starts), -np.inf), 0
-    for i, (start, step) in enumerate(zip(found_x, steps, strict=True)):
-        look = _Look(function, region)
-        start = np.clip(start, region.lower, region.upper)
-        with contextlib.suppress(_StoppedError, ValueError):  # ValueError: SLSQP's, of a point outside its bounds
-            _slsqp(look, start, float(step), max_iter, accuracy)
-        n_calls += look.n_calls
-        if look.best_x is not None:
-            found_x[i], found[i] = look.best_x, look.best
-    return Maxima(found_x, found, n_calls)
+    q, _ = starts.shape
+    lower, upper = (np.broadcast_to(a, starts.shape) for a in (region.lower, region.upper))
+    wanted = np.broadcast_to(accuracy, (q,))
+    climbs = [
+        _Climb(np.clip(start, low, high), low, high, float(step), float(accuracy))
+        for start, low, high, step, accuracy in zip(starts, lower, upper, steps, wanted, strict=True)
+    ]
+    n_points, n_calls = 0, 0
+    points = [climb.first_points() for climb in climbs]
+    for _ in range(max_iter + 1):
+        rows = np.repeat(np.arange(q), [len(p) for p in points])
+        if not len(rows):
+            break
+        x = np.concatenate(points)
+        with np.errstate(all="ignore"):
+            value, gradient = function(x, rows)
+            seen = _Seen(value, gradient, *region.limits(x, rows))
+            n_points, n_calls = n_points + len(x), n_calls + 1
+            for i, climb in enumerate(climbs):
+                own = np.flatnonzero(rows == i)
+                if len(own):
+                    climb.take(x[own], seen.of(own))
+                    points[i] = climb.next_point()
+    found_x = [start if climb.best_x is None else climb.best_x for start, climb in zip(starts, climbs, strict=True)]
+    return Maxima(np.stack(found_x), np.asarray([climb.best for climb in climbs]), n_points, n_calls)
 
 
-def _slsqp(look: _Look, x0: np.ndarray, step: float, max_iter: int, accuracy: float) -> None:
-    """Climb from x0; what is found is in `look`."""
-    _, _, limits, J = look.at(x0)
-    lengths = step * np.linalg.norm(J, axis=1)
-    lengths = np.where((lengths > 0.0) & np.isfinite(lengths), lengths, 1.0)
+@dataclass(frozen=True)
+class _Model:
+    """Minus the function, and the limits, as quadratics of s = z - (present z), in the inputs that move."""
 
-    def finite(z: np.ndarray) -> tuple[float, np.ndarray, np.ndarray, np.ndarray]:
-        value, gradient, limits, J = look.at(x0 + step * z)
-        if not (np.isfinite(value) and all(np.isfinite(a).all() for a in (gradient, limits, J))):
-            raise _StoppedError
-        return -value, -step * gradient, limits / lengths - 100.0 * accuracy, J * (step / lengths[:, None])
+    value: float
+    g: np.ndarray  # (d,)
+    c: np.ndarray  # (p,) with the spare taken off
+    J: np.ndarray  # (p, d)
 
-    constraints: Any = {"type": "ineq", "fun": lambda z: finite(z)[2], "jac": lambda z: finite(z)[3]}
-    options: Any = {"maxiter": max_iter, "ftol": accuracy}
-    with np.errstate(all="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # SciPy < 1.16: it clips a step that rounding put out of bounds
-        minimize(
-            lambda z: finite(z)[0],
-            np.zeros_like(x0),
-            jac=lambda z: finite(z)[1],
-            method="SLSQP",
-            bounds=Bounds((look.region.lower - x0) / step, (look.region.upper - x0) / step),
-            constraints=constraints if len(limits) else (),
-            options=options,
-        )
+    def missing(self) -> float:
+        return float(np.maximum(-self.c, 0.0).sum())
+
+
+@dataclass
+class _Climb:
+    """One search: it says where it wants to look next, and is told what is there."""
+
+    origin: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    step: float
+    accuracy: float
+    best_x: np.ndarray | None = None
+    best: float = -np.inf
+    _x: np.ndarray = field(init=False)
+    _moving: np.ndarray = field(init=False)
+    _here: _Model | None = None
+    _lengths: np.ndarray = field(init=False)
+    _curvatures: np.ndarray = field(init=False)  # (1 + p, d, d) of minus the function and of the limits
+    _multipliers: np.ndarray = field(init=False)
+    _penalty: float = 1.0
+    _radius: float = 1.0
+    _misses: int = 0
+    _asked: tuple[np.ndarray, float] = field(init=False)  # the step in z, and what it is to gain
+    _done: bool = False
+
+    def first_points(self) -> np.ndarray:
+        """The start, and one point beside it along each input that moves."""
+        self._x = self.origin
+        self._moving = np.flatnonzero(self.upper > self.lower)
+        away = np.where(self.upper - self.origin >= self.origin - self.lower, 1.0, -1.0) * _DIFFERENCE * self.step
+        beside = self.origin + np.diag(away)[self._moving]
+        return np.concatenate([self.origin[None], np.clip(beside, self.lower, self.upper)])
+
+    def take(self, x: np.ndarray, seen: _Seen) -> None:
+        """What was seen at the points that were asked for."""
+        self._note(x, seen)
+        if self._here is None:
+            self._begin(x, seen)
+        elif not self._done:
+            self._judge(x[0], seen)
+
+    def next_point(self) -> np.ndarray:
+        """(1, d) where to look next; (0, d) if the search is over."""
+        if not self._done:
+            s, gain = self._propose()
+            x = self._x.copy()
+            x[self._moving] += self.step * s
+            x = np.clip(x, self.lower, self.upper)
+            if gain > self.accuracy and bool((x != self._x).any()):
+                self._asked = s, gain
+                return np.asarray(x[None])
+            self._done = True
+        return np.asarray(self._x[None][:0])
+
+    def _note(self, x: np.ndarray, seen: _Seen) -> None:
+        inside = (seen.limits >= 0.0).all(axis=1) & np.isfinite(seen.value)  # False for NaN
+        value = np.where(inside, seen.value, -np.inf)
+        best = int(np.argmax(value))
+        if value[best] > self.best:
+            self.best_x, self.best = x[best], float(value[best])
+
+    def _begin(self, x: np.ndarray, seen: _Seen) -> None:
+        finite = seen.finite
+        p, k = seen.limits.shape[1], len(self._moving)
+        lengths = self.step * np.linalg.norm(seen.slopes[0][:, self._moving], axis=1)
+        self._lengths = np.where((lengths > 0.0) & np.isfinite(lengths), lengths, 1.0)
+        self._here = self._model(seen)
+        self._multipliers, self._curvatures = np.zeros(p), np.zeros((1 + p, k, k))
+        self._done = not finite[0] or k == 0
+        if self._done:
+            return
+        if finite.all():
+            slopes = np.stack([self._slopes(seen, i) for i in range(k + 1)])  # (1 + k, 1 + p, k)
+            moved = (x[1:, self._moving] - x[0, self._moving])[np.arange(k), np.arange(k)] / self.step
+            differences = np.moveaxis((slopes[1:] - slopes[0]) / moved[:, None, None], 0, 2)
+            self._curvatures = 0.5 * (differences + differences.swapaxes(1, 2))
+        self._penalty = max(1.0, 10.0 * float(np.linalg.norm(self._here.g)))
+
+    def _model(self, seen: _Seen) -> _Model:
+        """The model's first two terms at the first point seen."""
+        slopes = self._slopes(seen, 0)
+        c = seen.limits[0] / self._lengths - _SPARE
+        return _Model(-float(seen.value[0]), slopes[0], c, slopes[1:])
+
+    def _slopes(self, seen: _Seen, i: int) -> np.ndarray:
+        """(1 + p, k) of minus the function and of the limits, in z."""
+        slopes = np.concatenate([-seen.gradient[i][None], seen.slopes[i] / self._lengths[:, None]])
+        return np.asarray(self.step * slopes[:, self._moving])
+
+    def _propose(self) -> tuple[np.ndarray, float]:
+        """The step in z that the models favour, and how much less function and penalty are to be after it."""
+        here = self._here
+        assert here is not None
+        at = self._x[self._moving]
+        lower = np.maximum((self.lower[self._moving] - at) / self.step, -self._radius)
+        upper = np.minimum((self.upper[self._moving] - at) / self.step, self._radius)
+        bend, s, gain = np.zeros_like(here.c), np.zeros_like(here.g), 0.0
+        for _ in range(_PASSES):
+            B = _convex(self._curvatures[0] - np.tensordot(self._multipliers, self._curvatures[1:], 1))
+            trial, self._multipliers = self._least(B, here.c + bend, lower, upper)
+            better = self._gain(trial)
+            if better > gain:
+                s, gain = trial, better
+            last, bend = bend, 0.5 * np.einsum("i,pij,j->p", trial, self._curvatures[1:], trial)
+            if float(np.abs(bend - last).max(initial=0.0)) < _SPARE:
+                break
+        self._penalty = max(self._penalty, 2.0 * float(np.max(self._multipliers, initial=0.0, where=~(here.c < 0.0))))
+        return s, gain
+
+    def _least(
+        self, B: np.ndarray, c: np.ndarray, lower: np.ndarray, upper: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The step with the least function and penalty where the limits are c + J s, and their multipliers.
+
+        A limit that is not met may not get worse, nor pass its border; those that would are taken as met from there on.
+        """
+        here = self._here
+        assert here is not None
+        g, J, s, out = here.g, here.J, np.zeros_like(here.g), c < 0.0
+        while True:
+            A = np.concatenate([J, -J[out]])
+            b = np.concatenate([np.where(out, 0.0, -c), c[out]])
+            s, found = minimize_quadratic(B, g - self._penalty * J[out].sum(axis=0), A, b, lower, upper, s)
+            multipliers, pulls = found[: len(c)], found[len(c) :]
+            passing = pulls > self._penalty
+            if not passing.any():
+                multipliers[out] += self._penalty - pulls
+                return s, multipliers
+            out[np.flatnonzero(out)[passing]] = False
+
+    def _gain(self, s: np.ndarray) -> float:
+        """How much less function and penalty are after a step, by the models."""
+        here = self._here
+        assert here is not None
+        bends = 0.5 * np.einsum("i,pij,j->p", s, self._curvatures, s)
+        after = np.maximum(-(here.c + here.J @ s + bends[1:]), 0.0).sum()
+        return float(-(here.g @ s + bends[0]) + self._penalty * (here.missing() - after))
+
+    def _judge(self, x: np.ndarray, seen: _Seen) -> None:
+        """Go where the step led if it gained, and trust the models as far as they were right."""
+        here = self._here
+        assert here is not None
+        s, promised = self._asked
+        if not seen.finite[0]:
+            self._shrink(s)
+            return
+        there = self._model(seen)
+        gained = here.value - there.value + self._penalty * (here.missing() - there.missing())
+        self._learn(s, here, there)
+        if gained < 0.25 * promised:
+            self._shrink(s)
+        elif gained > 0.75 * promised and float(np.abs(s).max()) > 0.9 * self._radius:
+            self._radius = min(_GROWTH * self._radius, _MOST_RADIUS / self.step)
+        if gained > 0.0:
+            self._x, self._here, self._misses = x, there, 0
+
+    def _shrink(self, s: np.ndarray) -> None:
+        self._radius = 0.3 * min(self._radius, float(np.abs(s).max()))
+        self._misses += 1
+        self._done = self._misses >= _MOST_MISSES
+
+    def _learn(self, s: np.ndarray, here: _Model, there: _Model) -> None:
+        """Symmetric rank-one updates by the change of each gradient along the step."""
+        change = np.concatenate([(there.g - here.g)[None], there.J - here.J])
+        rest = change - self._curvatures @ s
+        along = rest @ s
+        sizes = np.linalg.norm(rest, axis=1) * np.linalg.norm(s)
+        safe = np.abs(along) > 1e-8 * sizes
+        scale = np.where(safe, 1.0 / np.where(safe, along, 1.0), 0.0)
+        self._curvatures = self._curvatures + scale[:, None, None] * rest[:, :, None] * rest[:, None, :]
+
+
+def _convex(B: np.ndarray) -> np.ndarray:
+    """The matrix with the sizes of its eigenvalues in their place, none of them nearly 0."""
+    values, vectors = np.linalg.eigh(B)
+    sizes = np.abs(values)
+    sizes = np.maximum(sizes, max(_LEAST_CURVATURE * float(sizes.max()), 1e-12))
+    return np.asarray((vectors * sizes) @ vectors.T)

@@ -11,8 +11,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any, Self, overload
 
-import numpy as np
-
 from surefoot.engine.batch import Batch
 from surefoot.engine.suggest import suggest
 from surefoot.engine.warmth import Warmth
@@ -26,9 +24,9 @@ from surefoot.errors import (
     shown,
 )
 from surefoot.optimize.allowed import domain_of
+from surefoot.optimize.batches import batch_of
 from surefoot.optimize.checks import as_integer, as_truth, is_a, plain_number
 from surefoot.optimize.document import Document, given_again
-from surefoot.optimize.durations import weighed_cost
 from surefoot.optimize.feasible import best_place
 from surefoot.optimize.given import listed
 from surefoot.optimize.history import VALUE, Direction, Evaluation, History, judged
@@ -192,20 +190,8 @@ class Optimizer:
         return dict(zip(self.space.names, values, strict=True)) if self.space.named else list(values)
 
     def _batch(self, state: State) -> Batch:
-        D, history = self.space.n_inputs, state.history
-        return Batch(
-            X=np.asarray(state.units, dtype=float).reshape(1, -1, D),
-            y=self._sign * history.y[None],
-            ok=history.ok[None],
-            pending=np.asarray([unit for _, unit in state.pending], dtype=float).reshape(1, -1, D),
-            run_ids=(0,),
-            seen=None if history.seen.all() else history.seen[None],
-            kinds=history.kinds[None],
-            failure_cost=weighed_cost(history),
-            origin=self.space.origin[None],
-            allowed=None if history.allowed.all() else history.allowed[None],
-            outputs=history.limited(self.settings.outputs),
-        )
+        pending = [unit for _, unit in state.pending]
+        return batch_of(state.history, state.units, self.space, self._sign, self.settings.outputs, pending)
 
     # --- telling
 

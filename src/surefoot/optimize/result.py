@@ -19,6 +19,7 @@ from surefoot.engine.model import Model, fit_model
 from surefoot.errors import InvalidInputError, shown
 from surefoot.numerics.designs import generator
 from surefoot.numerics.warping import LEVELS
+from surefoot.optimize.batches import batch_of
 from surefoot.optimize.border import Border, border_of
 from surefoot.optimize.checks import as_integer, is_a
 from surefoot.optimize.document import Document
@@ -261,8 +262,7 @@ class Result:
     @cached_property
     def model(self) -> FittedModel:
         """The model fitted to everything evaluated; fitted on first use."""
-        ok = self.history.ok
-        if not ok.any():
+        if not self.history.ok.any():
             raise InvalidInputError(
                 f"expected at least one successful evaluation to fit a model; got {self.nfev}, all failed; "
                 "try other bounds, and see table() for the reasons"
@@ -275,14 +275,8 @@ class Result:
     @property
     def batch(self) -> Batch:
         """The evaluations as the engine takes them."""
-        ok = self.history.ok
-        y = np.where(ok, self.sign * self.history.y, np.nan)
         units = self.history.units(self.space)
-        seen, kinds = self.history.seen[None], self.history.kinds[None]
-        outputs = self.history.limited(self.settings.outputs)
-        none = np.zeros((1, 0, units.shape[1]))
-        runs = Batch(units[None], y[None], ok[None], none, (0,), seen, kinds, outputs=outputs)
-        return runs if self.history.allowed.all() else replace(runs, allowed=self.history.allowed[None])
+        return batch_of(self.history, units, self.space, self.sign, self.settings.outputs)
 
     @cached_property
     def outlook(self) -> Outlook:

@@ -27,7 +27,7 @@ def save_whole(path: Path, **arrays: Any) -> None:
 def write_whole(path: Path, text: str) -> None:
     """Write the text under that name, or nothing at all."""
     part = path.with_suffix(f".{os.getpid()}.tmp")
-    part.write_text(text)
+    part.write_text(text, encoding="utf-8")
     os.replace(part, path)
 
 

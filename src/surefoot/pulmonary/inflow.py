@@ -102,7 +102,7 @@ class FlowTable:
     def from_csv(path: str | Path) -> "FlowTable":
         """Read the columns t_s and q_ml_s of a CSV file with a header."""
         try:
-            with Path(path).open(newline="") as file:
+            with Path(path).open(newline="", encoding="utf-8") as file:
                 rows = list(csv.DictReader(file))
         except OSError as error:
             raise InvalidInputError(f"expected a readable inflow file, got {error}; check the path") from error

@@ -90,7 +90,7 @@ class Simulation:
         for name, p, q in zip(self.vessels, self.pressure_mmHg, self.flow_ml_s, strict=True):
             header += [f"p_{name}_mmHg", f"q_{name}_mls"]
             columns += [p, q]
-        with Path(path).open("w", newline="") as file:
+        with Path(path).open("w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file)
             writer.writerow(header)
             for j in range(SAMPLES_PER_BEAT):

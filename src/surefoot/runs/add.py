@@ -1,38 +1,39 @@
 """Evaluations from elsewhere and points to try first, put into a study.
 
 A table has a column for every parameter, one for the value, and may have `reason`, `status` and columns of outputs:
-what `surefoot export` writes can be read. A row with a value is an evaluation. A row whose value is NaN, or that has a
-reason, is a failure. A row without a value is a point to be evaluated. A row that the study has already is passed over,
-so that the same file can be added again after it was interrupted.
+what `surefoot export` writes can be read, and so can studies themselves (rows.py). A row with a value is an evaluation.
+A row whose value is NaN, or that has a reason, is a failure. A row without a value is a point to be evaluated. A row
+that the study has already is passed over, so that the same file can be added again after it was interrupted.
 """
 
 from __future__ import annotations
 
-import csv
 import math
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
+from optuna.distributions import CategoricalDistribution
 from optuna.study import Study
 from optuna.trial import TrialState, create_trial
 
 from surefoot.errors import InvalidInputError, as_reason
-from surefoot.expect import expect, nearest
-from surefoot.integrations.optuna_history import REASON, trials_of
+from surefoot.expect import nearest
+from surefoot.integrations.optuna_history import OUTPUT, REASON, trials_of
 from surefoot.integrations.optuna_outputs import constraint_attributes, output_attributes
+from surefoot.integrations.optuna_space import contains
 from surefoot.optimize.history import VALUE, Evaluation
 from surefoot.optimize.outputs import as_share
-from surefoot.runs.evaluator import PROGRESS
+from surefoot.runs.names import PROGRESS
 from surefoot.runs.problem import Problem
-from surefoot.runs.reading import as_number
+from surefoot.runs.rows import Row
+from surefoot.runs.tables import RESERVED
+from surefoot.runs.values import as_number, value_of
 
-_MOST_BYTES = 256 * 2**20
 _FAILED = "failed, in {}"  # a failure without a reason
-_TAKEN = ("", "ok", "failed")  # of the column `status`; what is running, waiting, void or forgotten is left
-Row = Mapping[str, str]
+_DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+([eE][+-]?\d+)?")
+_TAKEN = ("", "ok", "failed", "outside")  # of the column `status`; what is running, waiting, void or forgotten is left
 
 
 @dataclass(frozen=True)
@@ -58,44 +59,22 @@ class Added:
         return ", ".join(said) or "nothing to add"
 
 
-def read_table(path: Path) -> list[Row]:
-    """The rows of a CSV file."""
-    try:
-        if path.stat().st_size > _MOST_BYTES:
-            raise OSError(f"more than {_MOST_BYTES >> 20} MiB")
-        with path.open(newline="", encoding="utf-8-sig") as file:
-            first = file.readline()
-            file.seek(0)
-            mark = max(",;\t", key=first.count)
-            reader = csv.DictReader(file, delimiter=mark, skipinitialspace=True, restval="")
-            rows: list[Row] = [{k.strip(): v for k, v in row.items() if k and isinstance(v, str)} for row in reader]
-    except (OSError, ValueError, csv.Error) as error:
-        raise InvalidInputError(
-            f"expected a table as CSV with a line of names; got {str(path)!r} ({error}); try surefoot export's format"
-        ) from None
-    expect(bool(rows), "a table with rows", str(path), "a CSV file whose first line has the names of the parameters")
-    return rows
-
-
 def add_rows(study: Study, problem: Problem, rows: Sequence[Row], origin: str) -> Added:
     """Put every row into the study."""
-    names = list(rows[0])
-    columns = {name: _column(name, names, d) for name, d in problem.parameters.items()}
+    names = list(rows[0].cells)
+    columns = {name: _column(name, names, problem) for name in problem.parameters}
     value = next((name for name in (problem.evaluator.name, VALUE) if name and name in names), "")
-    outputs = [
-        name for name in {*problem.settings.outputs, *dict(problem.evaluator.results), PROGRESS} if name in names
-    ]
+    outputs = _outputs(problem, rows, {*columns.values(), value, VALUE})
     have = {_key(t.params, t.value if t.state == TrialState.COMPLETE else None) for t in trials_of(study)}
     waiting = [t.system_attrs.get("fixed_params") for t in trials_of(study) if t.state == TrialState.WAITING]
     have |= {_key(point, None) for point in waiting if point}
     counts = {"evaluations": 0, "failures": 0, "points": 0, "known": 0}
     outside = []
-    for number, row in enumerate(rows, 2):
+    for row, where in ((one.cells, one.where) for one in rows):
         if row.get("status", "") not in _TAKEN:
             continue
-        where = f"line {number} of {origin}"
-        x = {n: _value(n, row.get(c, ""), problem.parameters[n], where) for n, c in columns.items()}
-        wrong = [n for n, v in x.items() if not _contains(problem.parameters[n], v)]
+        x = {n: _value(n, row.get(c, ""), problem, where) for n, c in columns.items()}
+        wrong = [n for n, v in x.items() if not contains(problem.parameters[n], v)]
         if wrong:
             outside.append(f"{where}: {wrong[0]} = {x[wrong[0]]}")
             continue
@@ -111,73 +90,106 @@ def add_rows(study: Study, problem: Problem, rows: Sequence[Row], origin: str) -
             study.enqueue_trial(x)
             counts["points"] += 1
             continue
-        told = {name: _number(name, row[name], where) for name in outputs if row[name].strip()}
-        _add(study, problem, x, y if ok else None, reason or _FAILED.format(origin), told)
+        told = {name: _number(name, row[name], where) for name in outputs if row.get(name, "").strip()}
+        _add(study, problem, x, y if ok else None, told, _about(row, reason or _FAILED.format(origin), where))
         counts["evaluations" if ok else "failures"] += 1
     return Added(**counts, outside=tuple(outside))
 
 
+def _outputs(problem: Problem, rows: Sequence[Row], others: Collection[str]) -> list[str]:
+    """The columns of outputs: those that the problem names; where it names none, all numbers that are nothing else."""
+    names = [name for name in rows[0].cells if name not in others]
+    results = dict(problem.evaluator.results)
+    if results:
+        return [name for name in names if name in {*problem.settings.outputs, *results, PROGRESS}]
+    return [name for name in names if name not in RESERVED and all(_is_number_or_none(row.cells, name) for row in rows)]
+
+
+def _is_number_or_none(row: Mapping[str, str], name: str) -> bool:
+    try:
+        return row.get(name, "").strip() == "" or isinstance(as_number(row[name]), float)
+    except ValueError:
+        return False
+
+
+def _about(row: Mapping[str, str], reason: str, where: str) -> dict[str, Any]:
+    """What a row tells beside numbers that were computed: why it failed, how long it took, where its files are."""
+    duration = row.get("duration_s", "").strip()
+    if not duration:
+        return {REASON: as_reason(reason)}
+    place = {name: row[name] for name in ("host", "folder") if row.get(name)}
+    return {REASON: as_reason(reason), OUTPUT: {"duration_s": _number("duration_s", duration, where), **place}}
+
+
 def _add(
-    study: Study, problem: Problem, x: dict[str, Any], y: float | None, reason: str, told: dict[str, float]
+    study: Study, problem: Problem, x: dict[str, Any], y: float | None, told: dict[str, float], about: dict[str, Any]
 ) -> None:
     """One evaluation as a trial that has ended."""
     objective = problem.evaluator.name or VALUE
     told.pop(objective, None)
     progress = as_share(told.pop(PROGRESS, None))
     outputs = told if y is None else {objective: y, **told}
-    evaluation = Evaluation((), math.nan if y is None else y, objective=objective, further=told, progress=progress)
-    attributes = dict(output_attributes(evaluation))
-    if y is None:
-        attributes[REASON] = as_reason(reason)
-    elif problem.settings.outputs:
-        attributes |= constraint_attributes(outputs, problem.settings.outputs)
+    fidelity = told.pop("fidelity", math.nan)
+    evaluation = Evaluation(
+        (), math.nan if y is None else y, objective=objective, further=told, progress=progress, fidelity=fidelity
+    )
+    attributes = {**about, **output_attributes(evaluation)}
+    if y is not None:
+        del attributes[REASON]
+    constraints = constraint_attributes(outputs, problem.settings.outputs) if y is not None else {}
     state = TrialState.FAIL if y is None else TrialState.COMPLETE
     distributions = dict(problem.parameters)
-    study.add_trial(create_trial(state=state, value=y, params=x, distributions=distributions, user_attrs=attributes))
+    study.add_trial(
+        create_trial(
+            state=state,
+            value=y,
+            params=x,
+            distributions=distributions,
+            user_attrs=attributes,
+            system_attrs=constraints,
+        )
+    )
 
 
-def _column(name: str, columns: Sequence[str], d: BaseDistribution) -> str:
-    """The column of a parameter: of its name, perhaps with a unit in brackets; a parameter that is fixed needs none."""
-    if name in columns:
-        return name
+def _column(name: str, columns: Sequence[str], problem: Problem) -> str:
+    """The column of a parameter: of its name, perhaps with a unit in brackets; empty if it needs none."""
+    for exact in (f"parameter.{name}", name):  # as `surefoot export` names one that has the name of another column
+        if exact in columns:
+            return exact
     with_unit = [c for c in columns if c.split("[")[0].split("(")[0].strip() == name]
     if len(with_unit) == 1:
         return with_unit[0]
-    if d.single():
+    if problem.parameters[name].single() or name in problem.was:
         return ""
     near = nearest(name, columns)
     attempt = f"renaming {near!r}" if near else "a column of that name"
     raise InvalidInputError(f"expected a column {name!r}; got {', '.join(map(repr, columns))[:500]}; try {attempt}")
 
 
-def _value(name: str, text: str, d: BaseDistribution, where: str) -> Any:
+def _value(name: str, text: str, problem: Problem, where: str) -> Any:
     """A value of the parameter, as the study keeps it."""
-    text = text.strip()
+    d, text = problem.parameters[name], text.strip()
+    if not text and name in problem.was:
+        return problem.was[name]
     if not text and d.single():
         return d.choices[0] if isinstance(d, CategoricalDistribution) else d.low  # type: ignore[attr-defined]
-    if isinstance(d, CategoricalDistribution):
-        by_text = {str(choice).lower() if isinstance(choice, bool) else str(choice): choice for choice in d.choices}
-        return by_text.get(text, by_text.get(text.lower(), text))
-    number = _number(name, text, where)
-    return int(number) if isinstance(d, IntDistribution) and number.is_integer() else number
+    try:
+        return value_of(d, text)
+    except ValueError:
+        raise _no_number(name, text, where) from None
 
 
 def _number(name: str, text: str, where: str) -> float:
     try:
         return as_number(text)
     except ValueError:
-        raise InvalidInputError(f"expected a number as {name} in {where}; got {text[:60]!r}; try mending it") from None
+        raise _no_number(name, text, where) from None
 
 
-def _contains(d: BaseDistribution, value: Any) -> bool:
-    """Whether the parameter can have the value: between its bounds, on its grid."""
-    if isinstance(d, CategoricalDistribution):
-        return value in d.choices
-    assert isinstance(d, (FloatDistribution, IntDistribution))  # Optuna has no others
-    if not isinstance(value, (int, float)) or not d.low <= value <= d.high:
-        return False
-    steps = 0.0 if d.step is None or d.log else (value - d.low) / d.step
-    return abs(steps - round(steps)) < 1e-8 and (isinstance(value, int) or isinstance(d, FloatDistribution))
+def _no_number(name: str, text: str, where: str) -> InvalidInputError:
+    with_point = text.strip().replace(",", ".", 1)
+    hint = f"a decimal point: {with_point}" if _DECIMAL_COMMA.fullmatch(text.strip()) else "mending it"
+    return InvalidInputError(f"expected a number as {name} in {where}; got {text[:60]!r}; try {hint}")
 
 
 def _key(x: Mapping[str, Any], y: float | None) -> tuple[Any, ...]:

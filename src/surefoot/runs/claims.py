@@ -12,6 +12,7 @@ Life    A trial under way carries its owner (machine, process, start of the proc
         starts anew. (Optuna's heartbeat works inside study.optimize only, and needs the database's clock.)
 Lost    The trial of a dead owner becomes VOID, and its point is queued again, in one transaction (ends.py): once. Lost
         a second time it is a transient failure, which counts and teaches nothing: perhaps the point kills workers.
+        Jobs of a cluster outlive their owner: a run on the cluster takes such trials over as they are (`adopt`).
 Late    An owner that was given up may live, and its evaluation end after all. Its result ends the trial that has taken
         the place of its own (AGAIN leads there), be it waiting or under way elsewhere: no more is begun than the budget
         allows, and the point counts once. Where that trial has ended, the result becomes a trial of its own: REPEATED,
@@ -40,6 +41,7 @@ from surefoot.integrations.optuna_history import (
     REPEATED,
     TRANSIENT,
     VOID,
+    is_taken_out,
     is_void,
     point_of,
     published,
@@ -47,7 +49,7 @@ from surefoot.integrations.optuna_history import (
     was_evaluated,
 )
 from surefoot.integrations.optuna_space import Distributions, engine_space, from_engine
-from surefoot.runs.ends import Ending, add_ended, end_trial, waiting
+from surefoot.runs.ends import Ending, add_ended, end_trial, take_over, waiting
 from surefoot.runs.owners import Owner, is_same, myself, surely_dead
 from surefoot.runs.storage import reading
 
@@ -144,7 +146,7 @@ class Claims:
 
     def _take_waiting(self, trials: list[FrozenTrial]) -> Trial | None:
         for found in trials:
-            if found.state != TrialState.WAITING or not self._may(trials, found.number):
+            if found.state != TrialState.WAITING or is_taken_out(found) or not self._may(trials, found.number):
                 continue
             try:
                 if self.study._storage.set_trial_state_values(found._trial_id, state=TrialState.RUNNING):
@@ -271,6 +273,18 @@ class Claims:
             self._seen[trial._trial_id] = (owner, now)
             return False
         return now - since > PATIENCE * self.heartbeat_s
+
+    def adopt(self) -> list[FrozenTrial]:
+        """Take over the trials of dead workers whose evaluations go on without them, in jobs of a cluster."""
+        taken = []
+        for trial in self.trials():
+            whole = self.parameters.keys() <= trial.params.keys()
+            if trial.state != TrialState.RUNNING or trial.number in self.held or not whole or not self._is_lost(trial):
+                continue
+            if take_over(self.study, trial._trial_id, OWNER, trial.system_attrs.get(OWNER), self.me):
+                self.held[trial.number] = trial._trial_id
+                taken.append(trial)
+        return taken
 
     def recover(self) -> list[str]:
         """Give up the trials of dead workers, and queue their points again, once; what was done, for people."""

@@ -13,8 +13,9 @@ from surefoot.errors import InvalidInputError
 from surefoot.execute.outcome import Outcome, death, signal_name, timeout_outcome
 from surefoot.execute.processes import Processes, wait
 from surefoot.execute.supervise import CANNOT_START, MESSAGE
-from surefoot.runs.evaluator import PROGRESS, STDERR, STDOUT, Evaluator
+from surefoot.runs.evaluator import Evaluator, Step
 from surefoot.runs.extract import Call, Found, extract
+from surefoot.runs.names import PROGRESS, STDERR, STDOUT
 from surefoot.runs.placeholders import fill
 from surefoot.runs.reading import read_partial, read_value, tail
 
@@ -39,14 +40,12 @@ def run_command(evaluator: Evaluator, around: Surroundings) -> Outcome:
     start = time.monotonic()
     evaluator.deck.lay_out(around.folder, around.values)
     around.watch("files", sorted(evaluator.deck.files))
-    outcome = Outcome()
-    for step in evaluator.before:
-        outcome = outcome if outcome.reason else _step(step.command, step.timeout_s, step.name, evaluator, around)
-    if not outcome.reason:
-        start = time.monotonic()
-        outcome = _run(evaluator.command, evaluator.timeout_s, "", evaluator, around)
-    for step in evaluator.after:
-        outcome = outcome if outcome.reason else _step(step.command, step.timeout_s, step.name, evaluator, around)
+    for step in evaluator.steps:
+        if not step.name:  # timeout_s is that of the main command
+            start = time.monotonic()
+        outcome = _run(step, evaluator.memory_limit_mb, around)
+        if outcome.reason:
+            break
     left_s = math.inf if evaluator.timeout_s is None else evaluator.timeout_s - (time.monotonic() - start)
     if evaluator.results:
         found = extract(evaluator.results, around.folder, around.parameters, left_s, around.call)
@@ -60,36 +59,27 @@ def run_command(evaluator: Evaluator, around: Surroundings) -> Outcome:
         return Outcome(reason=str(error))
 
 
-def _step(
-    command: tuple[str, ...], timeout_s: float | None, name: str, evaluator: Evaluator, around: Surroundings
-) -> Outcome:
-    outcome = _run(command, timeout_s, name, evaluator, around)
-    return replace(outcome, reason=f"{name}: {outcome.reason}") if outcome.reason else outcome
-
-
-def _run(
-    command: tuple[str, ...], timeout_s: float | None, name: str, evaluator: Evaluator, around: Surroundings
-) -> Outcome:
-    """What came of one command; its outputs stand in files that begin with its name, if it has one."""
-    folder, before = around.folder, f"{name}." if name else ""
-    arguments = fill(command, around.values)
+def _run(step: Step, memory_limit_mb: float | None, around: Surroundings) -> Outcome:
+    """What came of one command; its name, if it has one, begins the names of its outputs and the reason."""
+    folder, before = around.folder, f"{step.name}." if step.name else ""
+    arguments = fill(step.command, around.values)
     around.watch("command", arguments)
     with (folder / f"{before}{STDOUT}").open("wb") as out, (folder / f"{before}{STDERR}").open("wb") as err:
         running = around.processes.start(
             arguments,
             folder=folder,
             environment=around.environment,
-            memory_limit_mb=evaluator.memory_limit_mb,
+            memory_limit_mb=memory_limit_mb,
             stdout=out,
             stderr=err,
         )
         try:
-            in_time = wait(running, timeout_s)
+            in_time = wait(running, step.timeout_s)
         finally:
             code = around.processes.stop(running)
-    outcome = _ended(folder, f"{before}{STDERR}", code) if in_time else timeout_outcome(timeout_s)
+    outcome = _ended(folder, f"{before}{STDERR}", code) if in_time else timeout_outcome(step.timeout_s)
     around.watch("ended", (outcome, f"{before}{STDOUT}", f"{before}{STDERR}"))
-    return outcome
+    return replace(outcome, reason=f"{step.name}: {outcome.reason}") if outcome.reason and step.name else outcome
 
 
 def _ended(folder: Path, stderr: str, code: int) -> Outcome:
@@ -120,5 +110,7 @@ def _with_outputs(outcome: Outcome, value: float | dict[str, float]) -> Outcome:
     """What came, with what was read; among outputs by name `progress` is the share of the work that was done."""
     if not isinstance(value, dict):
         return replace(outcome, value=value)
-    outputs = {name: number for name, number in value.items() if name != PROGRESS}
-    return replace(outcome, value=outputs, progress=value.get(PROGRESS, math.nan))
+    share = value.get(PROGRESS, math.nan)
+    is_share = math.isnan(share) or 0.0 <= share <= 1.0
+    outputs = {name: number for name, number in value.items() if name != PROGRESS or not is_share}
+    return replace(outcome, value=outputs, progress=share if is_share else math.nan)

@@ -18,6 +18,7 @@ from typing import Any
 
 from surefoot.errors import InvalidInputError, shown
 from surefoot.expect import expect
+from surefoot.runs.names import PARAMETERS_FILE, STDERR, STDOUT
 from surefoot.runs.placeholders import STYLES, Samples, filled, names_in
 
 _MOST_BYTES = 16 * 2**20  # of a template
@@ -84,8 +85,8 @@ def _names_of_line(line: str, number: int, source: str, samples: Samples, style:
     try:
         return names_in(line, samples, style)
     except InvalidInputError as error:
-        others = ' and "'.join(f"{other}" + '"' for other in STYLES if other != style)
-        hint = f'; where the deck has such marks itself, placeholders = "{others} are other styles'
+        others = " or ".join(f'"{other}"' for other in STYLES if other != style)
+        hint = f"; where the deck has such marks itself, placeholders = {others}"
         raise type(error)(f"line {number} of {source}: {error}{hint}") from None
 
 
@@ -94,7 +95,7 @@ def _check_target(name: str) -> None:
     path = PurePosixPath(name)
     inside = bool(name) and not path.is_absolute() and ".." not in path.parts and path.parts != ()
     expect(inside, "files inside the working directory", name, "a relative path without ..")
-    ours = ("stdout.txt", "stderr.txt", "parameters.json")
+    ours = (STDOUT, STDERR, PARAMETERS_FILE)
     expect(str(path) not in ours, f"files not named {', '.join(ours)}", name, "another name")
 
 

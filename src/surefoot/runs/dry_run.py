@@ -12,13 +12,15 @@ from surefoot.execute.caller import LoadError
 from surefoot.integrations.optuna_space import constrained_space, domain_with, engine_space, from_engine
 from surefoot.optimize.allowed import Allowed
 from surefoot.runs.evaluation import caller_of, not_loaded
+from surefoot.runs.jobs import rehearse
 from surefoot.runs.placeholders import fill
 from surefoot.runs.problem import Problem
 from surefoot.runs.storage import has_studies, load_study, opened, parse_url, shown_url, study_names
 from surefoot.runs.study import changes_of, check_same_problem, counts_of
+from surefoot.runs.versions import changed_parameters
 
 
-def check(problem: Problem, place: str) -> Iterator[str]:
+def check(problem: Problem, place: str, *, slurm: bool = False) -> Iterator[str]:
     """What would happen, line by line; raises what a run would raise. An existing storage is opened, none is made."""
     goal = f"{problem.direction} {problem.evaluator.name}".rstrip()
     yield f"study       {problem.name}, {goal}, {problem.n_evals} evaluations, {problem.settings.policy}"
@@ -43,14 +45,13 @@ def check(problem: Problem, place: str) -> Iterator[str]:
             yield f"file        {name}, {len(source.splitlines())} lines"
         for source in (*problem.evaluator.deck.copies, *problem.evaluator.deck.links):
             yield f"file        {os.path.basename(source)}"
-        before, after = (
-            [step.command for step in steps] for steps in (problem.evaluator.before, problem.evaluator.after)
-        )
-        for command in (*before, problem.evaluator.command, *after):
-            yield f"command     {shlex.join(fill(command, values))}"
+        for step in problem.evaluator.steps:
+            yield f"command     {shlex.join(fill(step.command, values))}"
         yield f"in          {folder}"
         for name, result in problem.evaluator.results:
             yield f"result      {name}: {result.told()}"
+    if slurm:
+        yield f"job         {rehearse(problem)}"
     url = parse_url(place)
     if not has_studies(place):
         yield f"storage     {shown_url(url)}, to be made"
@@ -61,9 +62,10 @@ def check(problem: Problem, place: str) -> Iterator[str]:
             return
         study = load_study(storage, problem.name)
         check_same_problem(study, problem)
+        moved = changed_parameters(study, problem)
         counts = counts_of(study, problem.n_evals)
         yield f"storage     {shown_url(url)}, {counts.finished} evaluations there, {counts.running} under way"
-        for line in changes_of(study, problem):
+        for line in (*moved, *changes_of(study, problem)):
             yield f"changed     {line}"
 
 

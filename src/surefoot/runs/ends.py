@@ -6,6 +6,7 @@ counts and is queued again. So this file uses Optuna's own steps within one of i
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -83,6 +84,31 @@ def end_trial(study: Study, trial_id: int, ending: Ending, queue: FrozenTrial | 
         if queue is not None:
             backend._get_prepared_new_trial(study._study_id, queue, session)
     return True
+
+
+def take_over(study: Study, trial_id: int, key: str, was: Any, now: Any) -> bool:
+    """Replace a system attribute of a running trial if it is what it was; whether it was we who did."""
+    backend = backend_of(study)
+    kind = models.TrialSystemAttributeModel
+    with _create_scoped_session(backend.scoped_session) as session:
+        trial = models.TrialModel.find_or_raise_by_id(trial_id, session, for_update=True)
+        row = kind.find_by_trial_and_key(trial, key, session)
+        if trial.state != TrialState.RUNNING or (None if row is None else json.loads(str(row.value_json))) != was:
+            return False
+        backend._set_trial_attr_without_commit(session, kind, trial_id, key, now)
+    return True
+
+
+def set_once(study: Study, key: str, value: str) -> str:
+    """A user attribute of the study that is never changed: what it is, or is from now on."""
+    kind = models.StudyUserAttributeModel
+    with _create_scoped_session(backend_of(study).scoped_session) as session:
+        row = models.StudyModel.find_or_raise_by_id(study._study_id, session, for_update=True)
+        known = kind.find_by_study_and_key(row, key, session)
+        if known is not None:
+            return str(json.loads(str(known.value_json)))
+        session.add(kind(study_id=study._study_id, key=key, value_json=json.dumps(value)))
+    return value
 
 
 def add_ended(study: Study, ending: Ending) -> None:

@@ -1,4 +1,4 @@
-"""One evaluation of a trial, wherever it runs (a thread here, a Dask worker there): folder, retries, outcome."""
+"""One evaluation of a trial, wherever it runs (a thread here, a worker or job elsewhere): folder, retries, outcome."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from surefoot.execute.processes import Processes, StoppedError
 from surefoot.optimize.evaluate import from_outcome
 from surefoot.optimize.history import Evaluation
 from surefoot.runs.command import Surroundings, Watch, run_command
-from surefoot.runs.evaluator import PARAMETERS_FILE, STDERR, STDOUT
+from surefoot.runs.names import PARAMETERS_FILE, STDERR, STDOUT
 from surefoot.runs.problem import Problem
 from surefoot.runs.reading import tail
 
@@ -40,6 +40,7 @@ class Finished:
 
     evaluation: Evaluation  # its x is empty: the caller knows the point
     output: dict[str, str]  # host, folder, and the ends of stdout and stderr
+    names: tuple[str, ...] = ()  # of a failure, as retry_on has them
 
 
 def evaluate_trial(
@@ -68,7 +69,7 @@ def evaluate_trial(
     status: Literal["failed", "transient"] = "transient" if transient else "failed"
     evaluation = from_outcome((), outcome, duration, name, status, problem.settings.outputs)
     ends = {"stdout": tail(folder / STDOUT, _TAIL_BYTES), "stderr": tail(folder / STDERR, _TAIL_BYTES)}
-    return Finished(evaluation, {"host": platform.node(), "folder": str(folder), **ends})
+    return Finished(evaluation, {"host": platform.node(), "folder": str(folder), **ends}, outcome.exception_names)
 
 
 def _evaluate(problem: Problem, number: int, x: dict[str, Any], folder: Path, watch: Watch | None) -> Outcome:
@@ -156,7 +157,7 @@ def _prepared_folder(problem: Problem, number: int, x: dict[str, Any], aside: st
             shutil.rmtree(place, ignore_errors=True)
             place.mkdir(parents=True)
         folder = place or _fresh_folder(problem.evaluations_folder, number, aside)
-        (folder / PARAMETERS_FILE).write_text(json.dumps(x))
+        (folder / PARAMETERS_FILE).write_text(json.dumps(x), encoding="utf-8")
     except OSError as error:
         if is_machine_trouble(error):
             raise

@@ -33,6 +33,7 @@ from optuna.distributions import BaseDistribution
 from surefoot.errors import InvalidInputError, shown
 from surefoot.expect import expect, is_count, is_number, known_keys
 from surefoot.runs.decks import Deck, deck_from
+from surefoot.runs.names import PARAMETERS_FILE, PROGRESS
 from surefoot.runs.placeholders import Samples, names_in, samples_of
 from surefoot.runs.results import Source, check_regex, results_from
 
@@ -43,9 +44,6 @@ _KEYS = (
     *("command", "python", "name", "timeout_s", "memory_limit_mb", "n_retries", "retry_on", "environment"),
     *_OF_COMMANDS,
 )
-PROGRESS = "progress"  # among outputs by name: the share of the work that was done
-STDOUT, STDERR = "stdout.txt", "stderr.txt"  # in the working directory of an evaluation
-PARAMETERS_FILE = "parameters.json"  # written into every working directory, for simulators that read files
 
 
 def check_contents(table: Mapping[str, Any]) -> None:
@@ -82,11 +80,11 @@ class ValueSource:
 
 @dataclass(frozen=True)
 class Step:
-    """A command that runs before or after the main one, in the same working directory."""
+    """A command of an evaluation; all of them run in the same working directory."""
 
     command: tuple[str, ...]
     timeout_s: float | None
-    name: str  # in the reason of its failure
+    name: str  # in the reason of its failure; the main command has none
 
 
 @dataclass(frozen=True)
@@ -106,6 +104,11 @@ class Evaluator:
     before: tuple[Step, ...] = ()
     after: tuple[Step, ...] = ()
     results: tuple[tuple[str, Source], ...] = ()  # in the order in which they are read
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """All commands, in the order in which they run."""
+        return (*self.before, Step(self.command, self.timeout_s, ""), *self.after)
 
     def describe(self) -> str:
         """For people."""

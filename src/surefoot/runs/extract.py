@@ -13,13 +13,14 @@ from typing import Any
 
 from surefoot.execute.match import find
 from surefoot.formulas import parse_formula
-from surefoot.runs.reading import as_number, match_limit, read_end, searched_from
+from surefoot.runs.names import STDOUT
+from surefoot.runs.reading import match_limit, read_end, searched_from
 from surefoot.runs.results import Source
+from surefoot.runs.values import as_number
 
 _MOST_BYTES = 64 * 2**20
 _MOST_QUOTED = 160  # characters
 _COMMENTS = ("#", "!", "%", "//")
-_STDOUT = "stdout.txt"
 Call = Callable[[str], float]  # a function by its name, called with the working directory
 
 
@@ -55,7 +56,7 @@ def _read(
         return _computed(source.formula, known, found)
     if source.python:
         return Found(call(source.python), source.python)
-    path = folder / (source.file or _STDOUT)
+    path = folder / (source.file or STDOUT)
     if source.format:
         return _by_key(path, source)
     if source.regex:

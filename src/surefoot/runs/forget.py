@@ -14,7 +14,14 @@ from optuna.study import Study
 from optuna.trial import FrozenTrial, TrialState
 
 from surefoot.errors import InvalidInputError
-from surefoot.integrations.optuna_history import FORGOTTEN, forgotten_numbers, is_void, reason_of, trials_of
+from surefoot.integrations.optuna_history import (
+    FORGOTTEN,
+    forgotten_numbers,
+    is_taken_out,
+    is_void,
+    reason_of,
+    trials_of,
+)
 
 _NUMBERS = re.compile(r"\d+(-\d+)?")
 
@@ -49,7 +56,7 @@ def _numbers(text: str, trials: Sequence[FrozenTrial]) -> set[int]:
             f"expected trials that have ended; got {open_[0]}, which is {known[open_[0]].state.name.lower()}; "
             "try again when it has ended"
         )
-    return {n for n in wanted if FORGOTTEN in known[n].user_attrs or not is_void(known[n])}
+    return {n for n in wanted if is_taken_out(known[n]) or not is_void(known[n])}
 
 
 def _with_reason(text: str, trials: Sequence[FrozenTrial], undo: bool) -> set[int]:

@@ -21,7 +21,7 @@ def _machine() -> str:
     parts = [platform.node()]
     for path in ("/proc/sys/kernel/random/boot_id", "/proc/self/ns/pid"):
         try:
-            parts.append(os.readlink(path) if path.endswith("pid") else Path(path).read_text().strip())
+            parts.append(os.readlink(path) if path.endswith("pid") else Path(path).read_text(encoding="utf-8").strip())
         except OSError:
             parts.append("")
     return " ".join(parts)
@@ -29,7 +29,8 @@ def _machine() -> str:
 
 def started(pid: int) -> str:
     """When the process started, in the kernel's ticks; empty if unknown. ProcessLookupError if it is dead."""
-    os.kill(pid, 0)
+    if hasattr(os, "fork"):  # on Windows 0 is no question but Ctrl-C
+        os.kill(pid, 0)
     fields = stat_of(pid)
     if not fields:
         return ""

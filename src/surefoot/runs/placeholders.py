@@ -20,6 +20,7 @@ from optuna.distributions import BaseDistribution, CategoricalDistribution, Floa
 
 from surefoot.errors import InvalidInputError, UnknownNameError, shown
 from surefoot.expect import expect, nearest
+from surefoot.runs.values import text_of
 
 OWN = ("here", "folder", "trial")
 STYLES = ("{}", "${}", "@@")
@@ -104,7 +105,7 @@ def _pieces(text: str, style: str) -> Iterator[Piece]:
 def _formatted(value: Any, spec: str) -> str:
     fortran = _FORTRAN.fullmatch(spec)
     if fortran is None:
-        return format(value, spec) if spec else _text(value)
+        return format(value, spec) if spec else text_of(value)
     kind, width = fortran[1].upper(), int(fortran[2])
     if isinstance(value, (str, bool)) or (kind == "I" and not isinstance(value, int)):
         raise ValueError(f"{spec} cannot hold {value!r}: it is for {'integers' if kind == 'I' else 'numbers'}")
@@ -119,8 +120,3 @@ def _formatted(value: Any, spec: str) -> str:
     if len(written) > width:
         raise ValueError(f"{written} does not fit into {spec}")
     return written.rjust(width)
-
-
-def _text(value: Any) -> str:
-    """A number with all its digits, a truth value as TOML writes it."""
-    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -11,18 +11,22 @@ notify = "./tell.sh"          # a command that is run when the run ends: runs/no
 f_L   = {low = 1.33e5, high = 5.33e5, log = true}
 cells = {low = 10, high = 80, kind = "integer", step = 10}
 mesh  = {choices = ["coarse", "fine"]}
+wall  = {low = 1.0, high = 5.0, was = 3.0}    # a new one in a study that has evaluations: what it was in those
 [constraints]                 # known ones on the parameters: no point that violates one is evaluated
 fits  = "cells * f_L <= 2e7"  # see surefoot.formulas
 [outputs]                     # limits on outputs by name: "<= x", ">= x", "between x and y", "= x within y"
 stress = "<= 250e6"
 [objective]                   # see runs/evaluator.py
 command = ["./sim", "--stiffness", "{f_L}", "--cells", "{cells}", "--mesh", "{mesh}"]
+[slurm]                       # for `surefoot run --slurm`; see runs/slurm_table.py
+time = "02:00:00"
 """
 
 from __future__ import annotations
 
 import os
 import tomllib
+import warnings
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -39,7 +43,7 @@ from optuna.distributions import (
 import surefoot
 from surefoot.errors import InvalidInputError, shown
 from surefoot.expect import expect, is_count, is_number, known_keys, nearest
-from surefoot.integrations.optuna_space import constrained_space
+from surefoot.integrations.optuna_space import constrained_space, contains
 from surefoot.optimize.parameters import Integer, Real
 from surefoot.optimize.settings import Settings, default_n_init
 from surefoot.optimize.space import Space
@@ -47,6 +51,8 @@ from surefoot.optimize.stopping import Stop, stop_of
 from surefoot.runs.address import redacted
 from surefoot.runs.evaluator import Evaluator, check_contents, evaluator_from
 from surefoot.runs.notify import command_of
+from surefoot.runs.slurm_table import SlurmTable, slurm_from
+from surefoot.runs.values import domain_of
 
 _KEYS = (
     "name",
@@ -59,6 +65,7 @@ _KEYS = (
     "parameters",
     "constraints",
     "objective",
+    "slurm",
 )
 _MOST_BYTES = 2**24  # of a problem file
 _MOST_NAME = 200  # bytes: endings are added, and file names have at most 255
@@ -82,6 +89,8 @@ class Problem:
     stop: Stop | None = None
     notify: tuple[str, ...] = ()  # a command that is run when a run ends
     constraints: Mapping[str, str] = field(default_factory=dict, hash=False)  # by name
+    slurm: SlurmTable = field(default_factory=SlurmTable)  # the resources of one evaluation
+    was: Mapping[str, Any] = field(default_factory=dict, hash=False)  # of a new parameter, in earlier evaluations
 
     @property
     def default_storage(self) -> Path:
@@ -183,7 +192,18 @@ def problem_from(table: Mapping[str, Any], folder: Path, default_name: str = "pr
         stop=stop_of(table.get("stop")),
         notify=command_of(table["notify"]) if "notify" in table else (),
         constraints=_constraints(table.get("constraints", {}), parameters),
+        slurm=slurm_from(table.get("slurm", {}), evaluator.timeout_s),
+        was=_was(table["parameters"], parameters),
     )
+
+
+def _was(table: Mapping[str, Any], parameters: Mapping[str, BaseDistribution]) -> dict[str, Any]:
+    """Values in earlier evaluations of parameters that came later."""
+    given = {name: fields["was"] for name, fields in table.items() if "was" in fields}
+    for name, value in given.items():
+        d = parameters[name]
+        expect(contains(d, value), f"what {name!r} was {domain_of(d)}", value, "wider bounds, or leaving was out")
+    return given
 
 
 def _constraints(table: Any, parameters: Mapping[str, BaseDistribution]) -> dict[str, str]:
@@ -215,7 +235,7 @@ def _parameter(name: str, fields: Any) -> BaseDistribution:
     expect(isinstance(fields, dict), f"a table for {where}", fields, f"{name} = {{low = 0.0, high = 1.0}}")
     if "choices" in fields:
         return _choices(where, fields)
-    known_keys(where, fields, ("low", "high", "log", "step", "kind"))
+    known_keys(where, fields, ("low", "high", "log", "step", "kind", "was"))
     kind = fields.get("kind", "real")
     expect(kind in ("real", "integer"), f"kind real or integer for {where}", kind, 'kind = "integer"')
     for key in ("low", "high"):
@@ -234,13 +254,15 @@ def _parameter(name: str, fields: Any) -> BaseDistribution:
         fits = positive and not log and (step <= high - low or low == high) and (high - low) / step <= _MOST_STEPS
         expect(fits, f"a positive step within the range of {where}, and no log with it", step, "no step")
     Space.of({name: Integer(int(low), int(high), log) if kind == "integer" else Real(low, high, log)})
-    if kind == "integer":
-        return IntDistribution(int(low), int(high), log=log, step=step or 1)
-    return FloatDistribution(low, high, log=log, step=step)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Optuna's: a step that does not divide the range makes it end at the last step
+        if kind == "integer":
+            return IntDistribution(int(low), int(high), log=log, step=step or 1)
+        return FloatDistribution(low, high, log=log, step=step)
 
 
 def _choices(where: str, fields: Mapping[str, Any]) -> CategoricalDistribution:
-    known_keys(where, fields, ("choices", "kind"))
+    known_keys(where, fields, ("choices", "kind", "was"))
     kind = fields.get("kind", "categorical")
     expect(kind == "categorical", f"no other kind for {where}", kind, "leaving kind out")
     choices = fields["choices"]

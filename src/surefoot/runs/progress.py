@@ -70,6 +70,12 @@ class ConsoleReporter:
                 self.note(f"continuing after {counts.finished} evaluations")
             if counts.forgotten:
                 self.note(f"{counts.forgotten} evaluations are forgotten: they do not count and teach nothing")
+            if counts.outside:
+                total = counts.finished + counts.outside
+                self.note(
+                    f"{counts.outside} of {total} evaluations lie outside the bounds: they are kept, and neither used "
+                    f"nor counted; the other {counts.finished} count towards n_evals = {counts.n_evals}"
+                )
         nothing = "nothing within the limits yet" if counts.finished > counts.failed else "no success yet"
         parts = [nothing if counts.best is None else f"best {counts.best:.6g}"]
         if counts.fallbacks:

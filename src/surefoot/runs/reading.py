@@ -5,17 +5,19 @@ from __future__ import annotations
 import json
 import math
 import os
-import re
 import stat
 from pathlib import Path
 from typing import Any
 
 from surefoot.execute.match import find
-from surefoot.runs.evaluator import STDOUT, ValueSource
+from surefoot.runs.evaluator import ValueSource
+from surefoot.runs.names import STDOUT
+from surefoot.runs.values import as_number
 
 _MOST_BYTES = 64 * 2**20  # of stdout, from its end, and of a JSON file
 _MATCH_AT_LEAST_S, _MATCH_AT_MOST_S = 5.0, 30.0  # for a regular expression, whatever time is left
-_FORTRAN = re.compile(r"([+-]?(?:\d+\.\d*|\.\d+))(?:[dDqQ]|(?=[+-]\d{3}$))([+-]?\d+)")
+# a pipe is not waited for, children do not inherit it, line ends stay; where a system knows these flags
+_AT_ONCE = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_NONBLOCK", "O_CLOEXEC", "O_BINARY"))
 
 
 def tail(path: Path, n_bytes: int) -> str:
@@ -28,7 +30,7 @@ def tail(path: Path, n_bytes: int) -> str:
 
 def read_end(path: Path, n_bytes: int) -> bytes:
     """The end of a file. OSError if there is none; a pipe, whose reader would wait for ever, is no file."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    descriptor = os.open(path, _AT_ONCE)
     with os.fdopen(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise OSError("not a regular file")
@@ -67,7 +69,7 @@ def match_limit(left_s: float) -> float:
 
 def searched_from(path: Path) -> int:
     """The byte from which a file is searched, so that its end is; OSError if there is nothing to search."""
-    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+    with os.fdopen(os.open(path, _AT_ONCE), "rb") as file:
         about = os.fstat(file.fileno())
         if not stat.S_ISREG(about.st_mode):
             raise OSError("not a regular file")
@@ -111,13 +113,3 @@ def _is_json_number(value: Any) -> bool:
 
 def _json_number(value: float | None) -> float:
     return math.nan if value is None else float(value)  # null: how many writers of JSON spell NaN
-
-
-def as_number(text: str) -> float:
-    """A number as C, Python and Fortran write it: 1.5D+03, and 1.5+100 where a long exponent drives out the letter."""
-    text = text.strip()
-    fortran = _FORTRAN.fullmatch(text)
-    try:
-        return float(f"{fortran[1]}e{fortran[2]}" if fortran else text)
-    except ValueError:
-        raise ValueError(f"no value: {text[:100]!r} is not a number") from None

@@ -129,8 +129,7 @@ def _from_text(where: str, fields: Mapping[str, Any], optional: bool) -> Source:
     good = _is_place(take, back=True) or take in TAKES
     hint = nearest(take, TAKES) if isinstance(take, str) else None
     expect(good, f"take among {', '.join(TAKES)} or a number, for {where}", take, f'take = "{hint or "last"}"')
-    return Source(file=fields.get("file", ""), regex=fields.get("regex", ""), line=line, column=column, take=take,
-                  optional=optional)  # fmt: skip
+    return Source(fields.get("file", ""), fields.get("regex", ""), line, column, take=take, optional=optional)
 
 
 def _is_place(value: Any, back: bool) -> bool:

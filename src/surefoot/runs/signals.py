@@ -13,7 +13,13 @@ class Signals:
 
     def __init__(self) -> None:
         self._count = 0
+        self._terminated = False
         self._previous: dict[int, Any] = {}
+
+    @property
+    def told(self) -> str:
+        """How the user asked, for people."""
+        return "by SIGTERM" if self._terminated else "from the keyboard"
 
     @property
     def finish(self) -> bool:
@@ -37,6 +43,7 @@ class Signals:
 
     def _handle(self, sig: int, frame: FrameType | None) -> None:
         # only remembered: whatever was interrupted, a write to the terminal say, must not be entered again
+        self._terminated = self._terminated or sig == signal.SIGTERM
         self._count = max(self._count + 1, 2 if sig == signal.SIGTERM else 1)
         if self._count == 2:
             for number, handler in self._previous.items():

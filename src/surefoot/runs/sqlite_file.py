@@ -43,7 +43,7 @@ class SqliteFile:
             connection.execute(f"PRAGMA {pragma}")
         if self._create:  # otherwise whoever made the file has chosen
             connection.execute("PRAGMA journal_mode = WAL")
-        self._identity = self._identity or _identity(self.path)
+        self._identity = self._identity or identity(self.path)
         return connection
 
     def _open(self, uri: str) -> sqlite3.Connection:
@@ -52,7 +52,7 @@ class SqliteFile:
 
     def check(self) -> None:
         """Raise if the file that was opened is no longer the one at the path."""
-        if self._identity is not None and _identity(self.path) != self._identity:
+        if self._identity is not None and identity(self.path) != self._identity:
             what = "replaced by another file" if self.path.exists() else "deleted"
             raise StorageReplacedError(
                 f"expected the database {self.path} to stay where it is; it was {what} while the run went on; "
@@ -67,7 +67,8 @@ def _is_wal(path: Path) -> bool:
     return False
 
 
-def _identity(path: Path) -> tuple[int, int] | None:
+def identity(path: Path) -> tuple[int, int] | None:
+    """What tells the file at a path from another that takes its place."""
     try:
         found = os.stat(path)
     except OSError:

@@ -7,6 +7,7 @@ SQLite      journal_mode = WAL: a writer does not block readers, and a crash at 
             way) costs no sync. BEGIN IMMEDIATE where something may be written: Optuna reads a trial's state and then
             writes it, relying on SELECT … FOR UPDATE, which SQLite does not have; without the lock two processes could
             take the same trial. What only reads (`opened`, `reading`) begins without it and never waits for a writer.
+            On a network file system none of this holds: see working_copy.py.
 PostgreSQL  commits are durable by default (synchronous_commit = on); connections are tested before use, so that a
             restarted server or a dropped connection costs a retry and not the run.
 """
@@ -20,7 +21,8 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
+from weakref import WeakKeyDictionary
 
 import optuna
 from optuna.exceptions import StorageInternalError
@@ -32,7 +34,9 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from surefoot.errors import InvalidInputError, MissingExtraError, StorageLostError
 from surefoot.runs.address import parse_url, shown_url, without_secrets
+from surefoot.runs.file_systems import is_network
 from surefoot.runs.sqlite_file import OPTUNA_TABLES, SqliteFile, has_tables
+from surefoot.runs.working_copy import WorkingCopy
 
 __all__ = ["close_storage", "load_study", "open_storage", "opened", "parse_url", "shown_url", "study_names"]
 
@@ -42,6 +46,7 @@ _POSTGRES: dict[str, Any] = {  # a server that is not reachable is noticed in ha
     "connect_timeout": 10, "keepalives": 1, "keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3,
     "tcp_user_timeout": 30_000,
 }  # fmt: skip
+_copies: WeakKeyDictionary[RDBStorage, WorkingCopy] = WeakKeyDictionary()
 _thread = threading.local()  # .reading: whether this thread only reads now
 
 
@@ -52,20 +57,28 @@ def open_storage(place: str | os.PathLike[str], *, create: bool = False, read_on
     """
     url = parse_url(place)
     optuna.logging.set_verbosity(optuna.logging.ERROR)  # what happens is ours to tell
-    file = None
+    file, copy = None, None
     if url.get_backend_name() == "sqlite":
-        file = _sqlite_file(url, create=create, writes=not read_only)
+        file, copy = _sqlite_file(url, create=create, writes=not read_only)
         options: dict[str, Any] = {"creator": file.connect}
     else:
         extra = {"options": "-c default_transaction_read_only=on"} if read_only else {}
         options = {"pool_pre_ping": True, "connect_args": {**_POSTGRES, **extra}}
-    storage = _open(url, options, tables_exist=not create)
+    try:
+        storage = _open(url, options, tables_exist=not create)
+    except BaseException:
+        if copy is not None:
+            copy.close()
+        raise
     if file is not None:
         event.listen(storage.engine, "begin", _begin_reading if read_only else _begin_writing(file))
+    if copy is not None:
+        _copies[storage] = copy
     return storage
 
 
-def _sqlite_file(url: URL, *, create: bool, writes: bool) -> SqliteFile:
+def _sqlite_file(url: URL, *, create: bool, writes: bool) -> tuple[SqliteFile, WorkingCopy | None]:
+    """The file to work on; on a network file system that is a copy."""
     if url.database in (None, "", ":memory:"):
         raise InvalidInputError(f"expected a SQLite file; got {str(url)!r}, which is none; try study.db")
     path = Path(str(url.database)).resolve()
@@ -78,7 +91,8 @@ def _sqlite_file(url: URL, *, create: bool, writes: bool) -> SqliteFile:
     if not create and not exists:
         raise InvalidInputError(f"expected a storage; got {str(path)!r}, which does not exist; try surefoot run first")
     has_tables(path, create=create)
-    return SqliteFile(path, writes=writes, create=create)
+    copy = WorkingCopy(path) if writes and is_network(path) else None
+    return SqliteFile(path if copy is None else copy.local, writes=writes, create=create), copy
 
 
 def _open(url: URL, options: dict[str, Any], *, tables_exist: bool) -> RDBStorage:
@@ -171,6 +185,18 @@ def make_durable(storage: RDBStorage) -> None:
             _checkpoint(storage)
         except sqlite3.Error as error:  # a full disk; the log still has everything
             raise StorageInternalError(str(error)) from error
+    if storage in _copies:
+        _publish(storage)
+
+
+def is_copied(storage: RDBStorage) -> bool:
+    """Whether others see what is written only when it is made durable."""
+    return storage in _copies
+
+
+def _publish(storage: RDBStorage) -> None:
+    with contextlib.closing(storage.engine.raw_connection()) as connection:
+        _copies[storage].publish(cast(sqlite3.Connection, connection.driver_connection))
 
 
 def _checkpoint(storage: RDBStorage) -> None:
@@ -207,7 +233,17 @@ def opened(place: str | os.PathLike[str], *, write: bool = False) -> Iterator[RD
 def close_storage(storage: RDBStorage) -> None:
     """Close all connections."""
     storage.remove_session()
-    storage.engine.dispose()
+    try:
+        if storage in _copies:
+            _publish(storage)
+    except StorageInternalError as error:
+        raise StorageLostError(
+            f"expected the storage to take what was written last; got {error}; try freeing space, then once more"
+        ) from error
+    finally:
+        storage.engine.dispose()
+        if storage in _copies:
+            _copies.pop(storage).close()
 
 
 def study_names(storage: RDBStorage) -> list[str]:

@@ -14,9 +14,13 @@ from optuna.study import Study
 from optuna.trial import FrozenTrial, TrialState
 
 from surefoot.errors import InvalidInputError
-from surefoot.integrations.optuna_history import FORGOTTEN, STUDY, fallbacks_of, is_void, reason_of, trials_of
+from surefoot.integrations.optuna_changed import OUTSIDE
+from surefoot.integrations.optuna_history import FORGOTTEN, STUDY, WAS, fallbacks_of, is_void, reason_of, trials_of
 from surefoot.runs.claims import RunSampler
+from surefoot.runs.contents import digests_of, files_of
+from surefoot.runs.judge import Judge
 from surefoot.runs.problem import Problem
+from surefoot.runs.versions import changed_parameters
 
 CHANGES = "surefoot:changes"  # user attribute of a study: when its objective changed, after which trial, and what
 
@@ -45,10 +49,12 @@ class Counts:
     finished: int
     failed: int
     running: int
-    best: float | None  # within the limits on outputs
+    best: float | None  # within the limits on outputs and the known constraints
     forgotten: int = 0  # trials that the user took out
     fallbacks: int = 0  # evaluations at random points because the engine failed
     reasons: tuple[str, ...] = ()  # of the last failures, the latest last
+    outside: int = 0  # evaluations that parameters changed since do not have
+    queued: int = 0  # points that wait to be evaluated
 
 
 def open_study(problem: Problem, storage: RDBStorage, note: Callable[[str], None] = lambda text: None) -> Study:
@@ -59,11 +65,20 @@ def open_study(problem: Problem, storage: RDBStorage, note: Callable[[str], None
         storage=storage, study_name=problem.name, direction=problem.direction, sampler=sampler, load_if_exists=True
     )
     check_same_problem(study, problem)
-    changes = changes_of(study, problem)
-    if changes:
+    note_changes(study, problem, note)
+    return study
+
+
+def note_changes(study: Study, problem: Problem, note: Callable[[str], None]) -> None:
+    """Say what has changed since the study's last run, or since this one began, and keep it with the study."""
+    moved, changes = changed_parameters(study, problem), changes_of(study, problem)
+    if moved or changes:
         n_trials = len(study.get_trials(deepcopy=False))
-        entry = {"when": datetime.now().isoformat(timespec="seconds"), "trials": n_trials, "changes": changes}
+        entry = {"when": datetime.now().isoformat(timespec="seconds"), "trials": n_trials, "changes": moved + changes}
         study.set_user_attr(CHANGES, [*(study.user_attrs.get(CHANGES) or []), entry][-_MOST_CHANGES:])
+    if moved:
+        note(f"the parameters have changed since this study was begun: {'; '.join(moved)}")
+    if changes:
         finished = counts_of(study, problem.n_evals).finished
         note(f"the objective has changed since this study was begun: {'; '.join(changes)}")
         if finished:
@@ -71,10 +86,11 @@ def open_study(problem: Problem, storage: RDBStorage, note: Callable[[str], None
                 f"the {finished} evaluations so far count and are learned from; "
                 f"surefoot forget takes out those that should not be"
             )
-    now = _about(problem)
-    if study.user_attrs.get(STUDY) != now:
+    before, now = study.user_attrs.get(STUDY) or {}, _about(problem)
+    if moved or WAS in before:
+        now[WAS] = {**before.get(WAS, {}), **problem.was}
+    if before != now:
         study.set_user_attr(STUDY, now)
-    return study
 
 
 def _about(problem: Problem) -> dict[str, Any]:
@@ -84,7 +100,8 @@ def _about(problem: Problem) -> dict[str, Any]:
     table["command"] = [argument.replace(here, "{here}") for argument in table.get("command") or []]
     # a value may be a secret: only whether it changes is kept
     hidden = {k: hashlib.sha256(str(v).encode()).hexdigest()[:16] for k, v in (table.get("environment") or {}).items()}
-    return {**problem.to_json(), "objective_table": {**table, "environment": hidden}}
+    contents = digests_of(files_of(problem.evaluator, problem.folder))
+    return {**problem.to_json(), "objective_table": {**table, "environment": hidden, "contents": contents}}
 
 
 def changes_of(study: Study, problem: Problem) -> list[str]:
@@ -100,7 +117,10 @@ def changes_of(study: Study, problem: Problem) -> list[str]:
     was, is_now = ((about.get("settings") or {}).get("outputs") or {} for about in (before, now))
     changes += [] if was == is_now else [f"limits on outputs were {_told(was)}, are {_told(is_now)}"]
     for key in [key for key in old if key in new and old[key] != new[key]]:  # other versions have other keys
-        if key in ("environment", "files", "results"):
+        if key == "contents":  # what came or went is told as a change of the command, of copy or of link
+            names = sorted(k for k in old[key].keys() & new[key].keys() if old[key][k] != new[key][k])
+            changes += [f"other contents of {', '.join(names)}"] if names else []
+        elif key in ("environment", "files", "results"):
             names = sorted(k for k in {**old[key], **new[key]} if old[key].get(k) != new[key].get(k))
             changes.append(f"{key}: {', '.join(names)}")
         else:
@@ -117,20 +137,17 @@ def _shown(value: Any) -> str:
 
 
 def check_same_problem(study: Study, problem: Problem) -> None:
-    """Raise if the study is of another problem, or of somebody else."""
+    """Raise if the study is somebody else's, or was begun with the other direction."""
     about: dict[str, Any] | None = study.user_attrs.get(STUDY)
     if about is None and study.get_trials(deepcopy=False):
         raise InvalidInputError(
             f"expected a study made by surefoot run; {problem.name!r} in this storage is another's; try another name"
         )
-    if about is not None:
-        before, now = about["parameters"], problem.to_json()["parameters"]
-        if before != now or study.direction.name.lower() != problem.direction:
-            changed = sorted({*before, *now} - {k for k in before if before.get(k) == now.get(k)}) or ["direction"]
-            raise InvalidInputError(
-                f"expected the parameters and direction that study {problem.name!r} was begun with; "
-                f"got others for {', '.join(changed)}; try another name in the problem file"
-            )
+    if about is not None and study.direction.name.lower() != problem.direction:
+        raise InvalidInputError(
+            f"expected the direction that study {problem.name!r} was begun with; got {problem.direction!r}; "
+            "try another name in the problem file"
+        )
 
 
 def _last_failed(finished: Sequence[FrozenTrial]) -> list[FrozenTrial]:
@@ -145,7 +162,8 @@ def counts_of(study: Study, n_evals: int, trials: Sequence[FrozenTrial] | None =
     counted = [t for t in found if not is_void(t)]
     finished = [t for t in counted if t.state.is_finished()]
     complete = [(t, t.value) for t in finished if t.state == TrialState.COMPLETE and t.value is not None]
-    values = [value for t, value in complete if all(excess <= 0.0 for excess in t.constraints.values())]
+    judge = Judge(study)
+    values = [value for t, value in complete if judge.is_within(t)]
     return Counts(
         n_evals=n_evals,
         finished=len(finished),
@@ -155,4 +173,19 @@ def counts_of(study: Study, n_evals: int, trials: Sequence[FrozenTrial] | None =
         forgotten=sum(FORGOTTEN in t.user_attrs for t in found),
         fallbacks=len(fallbacks_of(counted)),
         reasons=tuple(f"trial {t.number}: {reason_of(t)}" for t in _last_failed(finished)),
+        queued=sum(t.state == TrialState.WAITING for t in counted),
+        outside=sum(OUTSIDE in t.user_attrs and t.state.is_finished() for t in found),
+    )
+
+
+def told_if_used_up(counts: Counts) -> str:
+    """A study that has its evaluations begins none, not even of points that were added: how to go on, for people."""
+    n, n_evals = counts.finished, counts.n_evals
+    if n < n_evals:
+        return ""
+    more = f", and {n - n_evals} more" if n > n_evals else ""
+    waiting = f", {counts.queued} queued point{'s wait' if counts.queued > 1 else ' waits'}" if counts.queued else ""
+    return (
+        f"all {n_evals} evaluations are there{more}{waiting}: none is begun; "
+        f"try n_evals = {n + (counts.queued or 10)} in the problem file to go on"
     )

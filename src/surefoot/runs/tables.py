@@ -16,6 +16,7 @@ from optuna.study import Study
 from optuna.trial import FrozenTrial, TrialState
 
 from surefoot.errors import InvalidInputError, MissingExtraError, encodable
+from surefoot.integrations.optuna_changed import OUTSIDE
 from surefoot.integrations.optuna_history import (
     FORGOTTEN,
     OUTPUT,
@@ -31,10 +32,12 @@ from surefoot.integrations.optuna_history import (
 from surefoot.integrations.optuna_outputs import objective_of, outputs_of
 from surefoot.optimize.history import VALUE
 from surefoot.optimize.outputs import OPTIONAL, columns
+from surefoot.runs.judge import Judge
 from surefoot.runs.storage import load_study, study_names
 from surefoot.runs.study import counts_of
 
-_COLUMNS = ("number", "status", "duration_s", "reason", "started", "ended", "host", "folder", "fallback", *OPTIONAL)
+WITHIN = "within"  # the column that says whether limits and known constraints are met
+RESERVED = ("number", "status", "duration_s", "reason", "started", "ended", "host", "folder", "fallback", WITHIN)
 FORMATS = (".csv", ".json", ".parquet")
 Row = dict[str, Any]
 
@@ -42,10 +45,13 @@ Row = dict[str, Any]
 def status_of(trial: FrozenTrial) -> str:
     """ok, failed (learned from), transient (not), void (never evaluated), pruned, running or waiting.
 
-    forgotten: the user took it out; repeated: a second result of a point, which is kept and does not count
+    forgotten: the user took it out; outside: its point is not among the parameters of today; repeated: a second result
+    of a point. These three are kept and do not count.
     """
     if FORGOTTEN in trial.user_attrs:
         return "forgotten"
+    if OUTSIDE in trial.user_attrs:
+        return "outside"
     if REPEATED in trial.user_attrs:
         return "repeated"
     if trial.state == TrialState.COMPLETE:
@@ -58,18 +64,21 @@ def status_of(trial: FrozenTrial) -> str:
 def trial_rows(study: Study) -> list[Row]:
     """One row per trial, in the order of their numbers, all with the same keys.
 
-    A study with points that are random because the engine failed has a column `fallback`, which tells why. Further
+    A study with points that are random because the engine failed has a column `fallback`, which tells why; one with
+    limits or known constraints a column `within`, yes or no by those that it has now. Further
     outputs have a column each, progress and fidelity if any is known. A parameter or output whose name is taken has a
     prefix: parameter.status, output.status.
     """
     trials = trials_of(study)
     fallbacks = fallbacks_of(trials)
+    judge = Judge(study)
+    ruled = judge.has_rules()
     values = ["value"] if len(study.directions) == 1 else [f"value_{i}" for i in range(len(study.directions))]
     told = {t.number: outputs_of(t) for t in trials}
     names = dict.fromkeys(name for trial in trials for name in trial.params)
     further = dict.fromkeys(name for fields in told.values() for name in fields["further"])
     further.pop(objective_of(trials) or VALUE, None)
-    parameters, outputs = columns((*_COLUMNS, *values), names, further)
+    parameters, outputs = columns((*RESERVED, *OPTIONAL, *values), names, further)
     known = [name for name in OPTIONAL if any(math.isfinite(fields[name]) for fields in told.values())]
     rows = []
     for t in trials:
@@ -78,6 +87,7 @@ def trial_rows(study: Study) -> list[Row]:
             "number": t.number,
             "status": status_of(t),
             **dict(zip(values, t.values or [None] * len(values), strict=True)),
+            **({WITHIN: _yes(judge.is_within(t)) if t.state == TrialState.COMPLETE else None} if ruled else {}),
             **{column: t.params.get(name) for name, column in parameters.items()},
             **{column: _or_none(told[t.number]["further"].get(name)) for name, column in outputs.items()},
             **{name: _or_none(told[t.number][name]) for name in known},
@@ -91,6 +101,10 @@ def trial_rows(study: Study) -> list[Row]:
         }  # fmt: skip
         rows.append({name: encodable(value) if isinstance(value, str) else value for name, value in row.items()})
     return rows
+
+
+def _yes(holds: bool) -> str:
+    return "yes" if holds else "no"
 
 
 def _or_none(number: float | None) -> float | None:
@@ -114,6 +128,7 @@ def study_rows(storage: RDBStorage) -> list[Row]:
             "running": None if counts is None else counts.running,
             "best": None if counts is None else counts.best,
             "forgotten": None if counts is None else counts.forgotten,
+            "outside": None if counts is None else counts.outside,
             "fallbacks": None if counts is None else counts.fallbacks,
             "objective": about.get("objective", ""),
         })  # fmt: skip
@@ -139,7 +154,7 @@ def output_of(trial: FrozenTrial) -> dict[str, tuple[str, bool]]:
         return found
     for stream in found:
         with contextlib.suppress(OSError):
-            found[stream] = Path(folder, f"{stream}.txt").read_text(errors="replace"), True
+            found[stream] = Path(folder, f"{stream}.txt").read_text(encoding="utf-8", errors="replace"), True
     return found
 
 
@@ -168,10 +183,13 @@ def as_csv(rows: Sequence[Row]) -> str:
     return text.getvalue()
 
 
+def is_guarded(text: str) -> bool:
+    """Whether a spreadsheet would run it."""
+    return text.startswith(("=", "+", "-", "@", "\t", "\r"))
+
+
 def _cell(value: Any) -> Any:
-    if isinstance(value, str):
-        return f"'{value}" if value.startswith(("=", "+", "-", "@", "\t", "\r")) else value
-    return value
+    return f"'{value}" if isinstance(value, str) and is_guarded(value) else value
 
 
 def as_json(rows: Sequence[Row]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import shlex
 from collections.abc import Callable, Mapping
@@ -9,13 +10,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from optuna.distributions import BaseDistribution, CategoricalDistribution
+
 from surefoot.errors import UnknownNameError, shown
-from surefoot.execute.outcome import Outcome
+from surefoot.execute.system import require_processes
 from surefoot.expect import expect, nearest
+from surefoot.integrations.optuna_space import constrained_space, contains
 from surefoot.optimize.history import Evaluation
+from surefoot.optimize.limits import limits_of
 from surefoot.runs.evaluation import evaluate_trial
+from surefoot.runs.names import NO_SHARE, PROGRESS, STDERR, STDOUT
 from surefoot.runs.problem import Problem
 from surefoot.runs.reading import tail
+from surefoot.runs.values import domain_of, text_of, value_of
 
 _MOST_LINES = 20  # of a file or an output that are shown
 _MOST_BYTES = 20_000
@@ -31,35 +39,31 @@ def point_of(problem: Problem, first: Mapping[str, Any], asked: list[str]) -> di
         if name not in x:
             attempt = nearest(name, x) or next(iter(x))
             raise UnknownNameError(f"expected a parameter among {', '.join(x)}; got {shown(name)}; try {attempt}")
-        x[name] = _value(problem, name, text)
+        x[name] = _value(problem.parameters[name], name, text)
     return x
 
 
-def _value(problem: Problem, name: str, text: str) -> Any:
+def _value(d: BaseDistribution, name: str, text: str) -> Any:
     """A value of the parameter, from its text."""
-    distribution = problem.parameters[name]
-    choices = getattr(distribution, "choices", None)
-    if choices is not None:
-        by_text = {str(choice).lower() if isinstance(choice, bool) else str(choice): choice for choice in choices}
-        expect(text in by_text, f"{name} among {', '.join(by_text)}", text, f"{name}={next(iter(by_text))}")
-        return by_text[text]
-    whole = type(distribution).__name__ == "IntDistribution"
     try:
-        value: int | float = int(text) if whole else float(text)
+        value = value_of(d, text)
     except ValueError:
-        value = float("nan")
-    low, high = distribution.low, distribution.high  # type: ignore[attr-defined]
-    kind = "an integer" if whole else "a number"
-    expect(low <= value <= high, f"{name} as {kind} between {low} and {high}", text, f"{name}={low}")
+        value = None
+    example = d.choices[0] if isinstance(d, CategoricalDistribution) else d.low  # type: ignore[attr-defined]
+    expect(contains(d, value), f"{name} {domain_of(d)}", text, f"{name}={text_of(example)}")
     return value
 
 
 def evaluate_aloud(problem: Problem, x: dict[str, Any], say: Callable[[str], None]) -> Evaluation:
     """Evaluate the point in a folder of its own; every step is said."""
+    require_processes("evaluations of a problem file", problem.evaluator.memory_limit_mb)
     problem = replace(problem, evaluator=replace(problem.evaluator, n_retries=0))
     folder = problem.evaluations_folder / FOLDER
     say("point       " + ", ".join(f"{name} = {value}" for name, value in x.items()))
     say(f"in          {folder}")
+    for constraint in constrained_space(problem.parameters, problem.constraints or None).constraints:
+        if not constraint.holds(x):
+            say(f"FORBIDDEN   by {constraint}: no run evaluates this point")
 
     def watch(what: str, thing: Any) -> None:
         if what == "files":
@@ -74,7 +78,7 @@ def evaluate_aloud(problem: Problem, x: dict[str, Any], say: Callable[[str], Non
                 if os.path.getsize(folder / name):
                     say(f"{name.removesuffix('.txt').split('.')[-1]:<12}{name}")
                     _say_file(folder / name, say)
-            say(f"ended       {_told(outcome)}")
+            say(f"ended       {outcome.reason or 'well'}")
         else:
             for name, found in thing.items():
                 say(f"result      {name} = {found.error or f'{found.number:.9g}, from {found.quote}'}")
@@ -88,21 +92,23 @@ def evaluate_aloud(problem: Problem, x: dict[str, Any], say: Callable[[str], Non
     said = [f"{name} = {value:.9g}" for name, value in (evaluation.outputs or {}).items()]
     if said and not problem.evaluator.results:
         say("outputs     " + ", ".join(said))
+    if PROGRESS in evaluation.further:
+        say(f"progress    {NO_SHARE.format(evaluation.further[PROGRESS])}")
     if evaluation.ok:
+        for name, limit in zip(limits := problem.settings.outputs, limits_of(limits), strict=True):
+            y = evaluation.outputs.get(name, math.nan)
+            within = "within" if limit.violation(np.asarray(y)) <= 0.0 else "OUTSIDE"
+            say(f"limit       {name} = {y:.9g}, {within} {limits[name]}")
         say(f"value       {evaluation.y:.12g}, after {evaluation.duration_s:.3g} s")
     else:
         say(f"FAILED      {evaluation.reason}, after {evaluation.duration_s:.3g} s")
     return evaluation
 
 
-def _told(outcome: Outcome) -> str:
-    return outcome.reason or "well"
-
-
 def _say_file(path: Path, say: Callable[[str], None]) -> None:
     """Its beginning, or, if it is an output, its end."""
     lines = tail(path, _MOST_BYTES).splitlines()
-    is_output = path.name.endswith(("stdout.txt", "stderr.txt"))
+    is_output = path.name.endswith((STDOUT, STDERR))
     shown_lines = lines[-_MOST_LINES:] if is_output else lines[:_MOST_LINES]
     if is_output and len(lines) > _MOST_LINES:
         say("            | …")

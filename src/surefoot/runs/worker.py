@@ -1,12 +1,14 @@
 """The loop of `surefoot run`: claim a trial, evaluate it, report its end; as often as the budget allows.
 
-One process keeps `workers` evaluations under way, in threads that wait for processes, or on any executor (Dask's). All
-access to the storage is here, in one thread, but for the heart's. Any number of such processes may work on a study.
+One process keeps `workers` evaluations under way, in threads that wait for processes, on any executor (Dask's), or as
+jobs of SLURM. All access to the storage is here, in one thread, but for the heart's. Any number of such processes may
+work on a study.
 """
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -28,6 +30,7 @@ from surefoot.errors import (
     as_reason,
     encodable,
 )
+from surefoot.execute.system import require_processes
 from surefoot.integrations.optuna_history import OUTPUT, REASON, TRANSIENT, is_void, result_of
 from surefoot.integrations.optuna_outputs import constraint_attributes, objective_of, output_attributes, outputs_of
 from surefoot.optimize.hopeless import stop_if_hopeless
@@ -36,18 +39,23 @@ from surefoot.optimize.outputs import check_named, under_one_name
 from surefoot.optimize.result import Result
 from surefoot.runs import evaluation, rescue
 from surefoot.runs.claims import Claims
+from surefoot.runs.contents import files_of, stamps_of
 from surefoot.runs.evaluation import Finished, evaluate_trial, processes
 from surefoot.runs.heart import Heart
-from surefoot.runs.notify import State, about, notify
+from surefoot.runs.jobs import Jobs, tag_of
+from surefoot.runs.names import NO_SHARE, PROGRESS
+from surefoot.runs.notify import Notice
 from surefoot.runs.patience import Patience
 from surefoot.runs.problem import Problem
 from surefoot.runs.rescue import Unsaved
 from surefoot.runs.set_up import stop_if_set_up_fails
 from surefoot.runs.signals import Signals
-from surefoot.runs.storage import close_storage, make_durable, open_storage, parse_url, shown_url
-from surefoot.runs.study import Reporter, counts_of, open_study
+from surefoot.runs.storage import close_storage, is_copied, make_durable, open_storage, parse_url, shown_url
+from surefoot.runs.study import Reporter, counts_of, note_changes, open_study, told_if_used_up
+from surefoot.runs.versions import is_of_today
 
 INTERRUPTED = "interrupted"  # how the message of a result begins if the user stopped the run
+Start = Callable[[int, dict[str, Any]], Future[Finished]]  # of the evaluation of a trial at a point
 _POLL_S = 0.2
 _TOML_HINT = "other bounds, a look at one of them (surefoot show … --trial), or max_failures = 0 in the problem file"
 _MOST_TROUBLES = 20
@@ -60,6 +68,7 @@ def run(
     *,
     workers: int = 1,
     executor: Executor | None = None,
+    slurm: bool = False,
     reporter: Reporter,
 ) -> Result:
     """Work on the problem's study until its budget is used up, or the user stops it; the study's result.
@@ -67,40 +76,41 @@ def run(
     place     the storage; default: a SQLite file beside the problem file
     workers   evaluations at a time
     executor  where they run; default: threads here, each waiting for a process
+    slurm     as jobs of SLURM instead, which outlive this process: the next run finds them
     """
     if workers < 1:
         raise InvalidInputError(f"expected at least one evaluation at a time; got workers={workers!r}; try workers=1")
+    if executor is None:
+        require_processes("evaluations of a problem file", problem.evaluator.memory_limit_mb)
     where = str(place or problem.default_storage)
+    notice = Notice(problem.notify, problem.folder, problem.name, reporter.note)
     with Signals() as signals:
         opening = Patience(where, reporter.note, lambda: signals.finish)
         storage = opening(lambda: open_storage(where, create=True))
         try:
             study = opening(lambda: open_study(problem, storage, reporter.note))
             worker = Worker(problem, study, storage, workers, reporter, signals, where)
-            if executor is not None:
-                worker.run(executor)
+            if slurm:
+                with Jobs(problem, opening(lambda: tag_of(study)), reporter.note) as jobs:
+                    worker.run(jobs.start, jobs)
+            elif executor is not None:
+                worker.run(lambda *point: executor.submit(evaluate_trial, problem, *point))
             else:
                 with ThreadPoolExecutor(workers, thread_name_prefix="evaluation") as threads:
                     try:
-                        worker.run(threads)
+                        worker.run(lambda *point: threads.submit(evaluate_trial, problem, *point))
                     finally:
                         processes.stop_all()  # what is under way now was given back
             result = worker.result()
-            state: State = "interrupted" if signals.finish else "finished"
-            _tell(problem, about(problem.name, state, result.message, result), reporter)
+            notice("interrupted" if signals.finish else "finished", result.message, result)
             return result
         except Exception as error:
-            _tell(problem, about(problem.name, "failed", str(error), getattr(error, "result", None)), reporter)
+            notice("failed", str(error), getattr(error, "result", None))
             raise
         finally:
             processes.allow()  # all threads have ended; another run may follow in this process
             evaluation.close()
             close_storage(storage)
-
-
-def _tell(problem: Problem, told: dict[str, str], reporter: Reporter) -> None:
-    if problem.notify:
-        notify(problem.notify, problem.folder, told, reporter.note)
 
 
 @dataclass(frozen=True)
@@ -136,25 +146,30 @@ class Worker:
             place, reporter.note, lambda: signals.now or (signals.finish and not self._running and not self._untold)
         )
         self._at_last = Patience(place, reporter.note, lambda: False, patience_s=_LAST_PATIENCE_S)
+        self._start: Start
+        self._jobs: Jobs | None = None
         self._running: dict[Future[Finished], Claimed] = {}
         self._ready: Claimed | None = None  # claimed, but the executor did not take it
         self._untold: dict[int, Unsaved] = {}  # ended, but not stored yet
         self._objective = problem.evaluator.name or None  # the name of the value, once it is known
         self._n_before = 0  # evaluations of earlier runs
-        self._told_to_finish = False
+        self._told_to_finish = self._said_no_share = False
         self._exhausted = False
         self._enough = ""  # why to stop before the budget is used up
+        self._files = files_of(problem.evaluator, problem.folder)
+        self._stamps = stamps_of(self._files)
         self._began = time.monotonic()
         self._lost = False  # whether the storage is
         self._not_before = 0.0  # when the next claim makes sense
         self._troubles = 0  # evaluations in a row that could not even be tried
 
-    def run(self, executor: Executor) -> None:
-        """Until the budget is used up or the user stops it."""
+    def run(self, start: Start, jobs: Jobs | None = None) -> None:
+        """Until the budget is used up or the user stops it. `start` begins evaluations, in `jobs` if there are any."""
+        self._start, self._jobs = start, jobs
         try:
             with Heart(self._claims):
                 try:
-                    self._loop(executor)
+                    self._loop()
                 except StorageLostError:
                     self._lost = True
                     raise
@@ -163,17 +178,19 @@ class Worker:
         except StorageLostError as error:
             raise self._rescued(error) from error
 
-    def _loop(self, executor: Executor) -> None:
+    def _loop(self) -> None:
         self._recover()
         self._store_unsaved()
         self._progress()
         self._n_before = self._counts.finished
+        if used_up := told_if_used_up(self._counts):
+            self._reporter.note(used_up)
         self._objective = self._objective or objective_of(self._persist(self._claims.trials))
         looked = time.monotonic()
         self._look_for_the_end()
         while not self._signals.now:
             if not self._signals.finish:
-                self._fill(executor)
+                self._fill()
             elif self._running and not self._told_to_finish:
                 self._told_to_finish = True
                 self._reporter.note("finishing what runs; Ctrl-C again stops now")
@@ -187,14 +204,14 @@ class Worker:
     def result(self) -> Result:
         """What the study knows."""
         found = self._persist(lambda: result_of(self._study, settings=self._problem.settings))
-        stopped = f"{INTERRUPTED} from the keyboard; every finished evaluation is kept"
+        stopped = f"{INTERRUPTED} {self._signals.told}; every finished evaluation is kept"
         if self._signals.finish:
             return replace(found, message=stopped)
         return replace(found, message=f"stopped: {self._enough}") if self._enough else found
 
     # --- steps
 
-    def _fill(self, executor: Executor) -> None:
+    def _fill(self) -> None:
         while len(self._running) < self._workers and not (self._exhausted or self._enough or self._signals.finish):
             if time.monotonic() < self._not_before:
                 return
@@ -206,8 +223,10 @@ class Worker:
             if self._signals.finish:  # while a suggestion was made, say
                 self._persist(partial(self._claims.release, claimed.number, "interrupted", again=True))
                 return
+            if self._jobs is not None or is_copied(self._storage):  # a job outlives us: so must its trial
+                self._persist(lambda: make_durable(self._storage))
             try:
-                future = executor.submit(evaluate_trial, self._problem, claimed.number, claimed.point)
+                future = self._start(claimed.number, claimed.point)
             except Exception as error:  # the Dask scheduler has gone away; the claim is kept
                 self._ready = claimed
                 self._trouble(f"trial {claimed.number} cannot be handed to a worker", error)
@@ -215,6 +234,10 @@ class Worker:
             self._running[future] = claimed
 
     def _claim(self) -> Claimed | None:
+        if not self._persist(lambda: is_of_today(self._study, self._problem)):
+            self._enough = "another run has changed the parameters of this study; run again to go on with those"
+            self._reporter.note(f"stopping: {self._enough}")
+            return None
         try:
             trial = self._persist(lambda: self._claims.claim(lambda: self._signals.finish))
         except SpaceExhaustedError:
@@ -243,12 +266,21 @@ class Worker:
         self._persist(lambda: make_durable(self._storage))
         self._reporter.saved(self._study)
         self._progress()
+        self._look_at_files()
         if n_failed:
             result = self.result()
             check_named(result.history.evaluations)
             stop_if_set_up_fails(result, self._problem, self._n_before)
             stop_if_hopeless(result, self._problem.max_failures, _TOML_HINT)
         self._look_for_the_end()
+
+    def _look_at_files(self) -> None:
+        """Say so if a file that evaluations are made with has changed on the way."""
+        stamps = stamps_of(self._files)
+        if stamps != self._stamps:
+            self._stamps = stamps
+            if self._persist(lambda: is_of_today(self._study, self._problem)):
+                self._persist(lambda: note_changes(self._study, self._problem, self._reporter.note))
 
     def _look_for_the_end(self) -> None:
         """Whether there is a reason to stop; what runs is finished."""
@@ -297,6 +329,9 @@ class Worker:
             attributes[REASON if e.status == "failed" else TRANSIENT] = as_reason(e.reason)
         elif limits := self._problem.settings.outputs:
             attributes |= constraint_attributes(e.outputs, limits)
+        if PROGRESS in e.further and not self._said_no_share:
+            self._said_no_share = True
+            self._reporter.note(NO_SHARE.format(e.further[PROGRESS]))
         self._store(Unsaved(shown_url(self._url), claimed.number, claimed.point, e.y if e.ok else None, attributes))
         if e.ok and not e.outputs.keys() >= self._problem.settings.outputs.keys():
             succeeded = [t for t in self._persist(self._claims.trials) if t.state == TrialState.COMPLETE]
@@ -337,7 +372,11 @@ class Worker:
             self._tell(self._running.pop(future), future.result())
         if ended and not self._lost:
             self._at_last(lambda: make_durable(self._storage))
-        numbers = list(self._claims.held)
+        left = {c.number for c in self._running.values()} if self._jobs is not None else set()
+        if self._jobs is not None and left:
+            told = f" (scancel {' '.join(self._jobs.going_on)} ends them)" if self._jobs.going_on else ""
+            self._reporter.note(f"{len(left)} jobs are left to SLURM{told}; the next run collects their results")
+        numbers = [number for number in self._claims.held if number not in left]
         if not numbers:
             return
         processes.stop_all()
@@ -368,6 +407,12 @@ class Worker:
         return type(error)(told)
 
     def _recover(self) -> None:
+        if self._jobs is not None and not self._signals.finish:
+            adopted = self._persist(self._claims.adopt)
+            for trial in adopted:
+                self._running[self._jobs.start(trial.number, trial.params)] = Claimed(trial.number, dict(trial.params))
+            if adopted:
+                self._reporter.note(f"{len(adopted)} evaluations of a run that ended are taken over, with their jobs")
         for note in self._persist(self._claims.recover):
             self._reporter.note(note)
 

@@ -48,7 +48,7 @@ def _percent(ours: float, theirs: float | None) -> str:
 def write_label_tables(tests: Tests, folder: Path) -> str:
     """labels.csv (every test) and labels.md (each table beside the paper's); returns the Markdown."""
     printed = paper_labels()
-    with (folder / "labels.csv").open("w", newline="") as file:
+    with (folder / "labels.csv").open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         corrected = [f"label_{name.replace('-', '_')}" for name in CORRECTIONS if name != "none"]
         writer.writerow(

@@ -19,7 +19,7 @@ def read_distances(folder: Path) -> Recorded:
     if not path.exists():
         raise InvalidInputError(f"expected a study with {path.name}; {folder} has none; try surefoot study benchmark")
     found: dict[tuple[str, str, int], dict[tuple[str, str], dict[int, float]]] = {}
-    with path.open(newline="") as file:
+    with path.open(newline="", encoding="utf-8") as file:
         for row in csv.DictReader(file):
             marks = [int(name[1:]) for name, value in row.items() if name[0] == "n" and name[1:].isdigit() and value]
             for n in marks:

@@ -73,7 +73,7 @@ def describe(done: Sequence[tuple[Group, State]]) -> str:
 def _write_csv(found: dict[str, Distances], search: str, path: Path) -> None:
     """Every run's log10 distance after the evaluations that the paper tests at, and a few more."""
     marks = (50, 100, 200, 400, 600, 800, 1000)
-    with path.open("w", newline="") as file:
+    with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(["search", "kernel", "problem", "policy", "seed", *(f"n{n}" for n in marks)])
         for kernel, some in found.items():

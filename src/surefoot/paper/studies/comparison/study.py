@@ -206,13 +206,13 @@ def by_problem(rows: Sequence[Row]) -> dict[str, list[Row]]:
 
 def write_tables(rows: Sequence[Row], log10_target: float, folder: Path) -> str:
     """runs.csv (every run), table.csv and table.md (with the settings of the solvers); returns the Markdown."""
-    with (folder / "runs.csv").open("w", newline="") as file:
+    with (folder / "runs.csv").open("w", newline="", encoding="utf-8") as file:
         runs = csv.writer(file)
         runs.writerow(["problem", "solver", "seed", "reached", "evaluations", "runs"])
         for r in rows:
             for seed, (hit, n, n_runs) in enumerate(zip(r.hit, r.n, r.n_runs, strict=True)):
                 runs.writerow([r.problem, r.solver.name, seed, int(hit), int(n), int(n_runs)])
-    with (folder / "table.csv").open("w", newline="") as file:
+    with (folder / "table.csv").open("w", newline="", encoding="utf-8") as file:
         table = csv.writer(file)
         table.writerow(
             ["problem", "solver", "library", "version", "budget", "seeds", "reached", "mean", "standard_error",

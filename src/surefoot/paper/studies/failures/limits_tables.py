@@ -125,7 +125,7 @@ def write_limits(runs: Sequence[Runs], folder: Path) -> str:
     if libraries:
         parts.append(f"Other libraries: {', '.join(libraries)}.\n")
     text = "\n\n".join(part.rstrip("\n") for part in parts) + "\n"
-    (folder / "limits.md").write_text(text)
+    (folder / "limits.md").write_text(text, encoding="utf-8")
     _write_csv(runs, found, folder)
     return text
 
@@ -151,5 +151,5 @@ def _write_csv(runs: Sequence[Runs], found: Sequence[Verdict], folder: Path) -> 
             summary.writerow([*key, len(seeds), *middle, *tests])
             shown = (seeds, ".0f"), (regret, ".2f"), (failed, ".0f"), (first, ".0f")
             lines.writerow([*key, *(" ".join(format(v, form) for v in values) for values, form in shown)])
-    (folder / "limits.csv").write_text(medians.getvalue())
-    (folder / "limits-runs.csv").write_text(every.getvalue())
+    (folder / "limits.csv").write_text(medians.getvalue(), encoding="utf-8")
+    (folder / "limits-runs.csv").write_text(every.getvalue(), encoding="utf-8")

@@ -54,13 +54,13 @@ def summarize(todo: Sequence[Case], folder: Path) -> list[Row]:
 
 def write_tables(rows: Sequence[Row], folder: Path) -> str:
     """runs.csv (every run), table.csv and table.md; returns the Markdown."""
-    with (folder / "runs.csv").open("w", newline="") as file:
+    with (folder / "runs.csv").open("w", newline="", encoding="utf-8") as file:
         runs = csv.writer(file)
         runs.writerow(["problem", "policy", "strategy", "seed", "log10_regret", "failed_after_design"])
         for r in rows:
             for seed, (regret, wasted) in enumerate(zip(r.regret, r.wasted, strict=True)):
                 runs.writerow([r.problem, r.policy, r.strategy, seed, f"{regret:.4f}", int(wasted)])
-    with (folder / "table.csv").open("w", newline="") as file:
+    with (folder / "table.csv").open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(
             ["problem", "policy", "strategy", "median_log10_regret", "mean_log10_regret", "median_failed_after_design",
@@ -91,7 +91,7 @@ def write_tables(rows: Sequence[Row], folder: Path) -> str:
             cells.append(f"{np.median(row.regret):.1f} / {np.median(row.wasted):.0f} {marks}".strip())
         lines.append(f"| {problem} | {policy} | " + " | ".join(cells) + " |")
     text = "\n".join(lines) + "\n"
-    (folder / "table.md").write_text(text)
+    (folder / "table.md").write_text(text, encoding="utf-8")
     return text
 
 

@@ -29,7 +29,7 @@ def write(todo: Sequence[Case], raw: Path, out: Path) -> Iterator[str]:
         yield paper_tables.write_tables(rows, out)
         against = _against_the_default(raw, list(dict.fromkeys(case.problem for case in of_paper)))
         if against:
-            (out / "verdicts.md").write_text(against)
+            (out / "verdicts.md").write_text(against, encoding="utf-8")
             yield against
         yield from (f"figure: {path}" for path in figures.draw(of_paper, rows, raw, out))
     limits = list(dict.fromkeys(case.problem for case in todo if group_of(case.problem) == LIMITS))

@@ -124,7 +124,7 @@ def summarize_coverage(todo: Sequence[CoverageCase], folder: Path) -> list[Cover
     rows = []
     for key in dict.fromkeys((case.variant, case.noise_level) for case in todo):
         chosen = [case for case in todo if (case.variant, case.noise_level) == key]
-        found = [json.loads((folder / case.file_name).read_text()) for case in chosen]
+        found = [json.loads((folder / case.file_name).read_text(encoding="utf-8")) for case in chosen]
         error = np.asarray([row["estimate"] for row in found]) - np.asarray([row["truth"] for row in found])
         columns = (np.asarray([row[name] for row in found]) for name in ("rank", "sd", "emulator_error"))
         rank, sd, emulator_error = columns
@@ -135,7 +135,7 @@ def summarize_coverage(todo: Sequence[CoverageCase], folder: Path) -> list[Cover
 
 def write_coverage(rows: Sequence[CoverageRow], folder: Path) -> str:
     """coverage.csv (every patient) and coverage.md; returns the Markdown."""
-    with (folder / "coverage.csv").open("w", newline="") as file:
+    with (folder / "coverage.csv").open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(["variant", "noise_level", "patient", "parameter", "rank", "error", "posterior_sd"])
         for row in rows:
@@ -171,5 +171,5 @@ def write_coverage(rows: Sequence[CoverageRow], folder: Path) -> str:
         share = f"{row.n_converged} of {len(row.rank)}"
         lines.append(f"| {row.variant} | {row.noise_level} | {row.emulator_error.max():.2g} | {share} |")
     text = "\n".join(lines) + "\n"
-    (folder / "coverage.md").write_text(text)
+    (folder / "coverage.md").write_text(text, encoding="utf-8")
     return text

@@ -62,7 +62,7 @@ def run_reference(case: Case, folder: Path) -> Path:
 def load_reference(folder: Path, variant: str, n_evals: int = N_REFERENCE) -> dict[str, Any]:
     """What run_reference wrote; {} if it has not been run."""
     path = (folder / reference_case(variant, n_evals).file_name).with_suffix(".json")
-    return dict(json.loads(path.read_text())) if path.exists() else {}
+    return dict(json.loads(path.read_text(encoding="utf-8"))) if path.exists() else {}
 
 
 def run_any(case: Case, folder: Path) -> Path:

@@ -146,7 +146,7 @@ def failures_table(groups: Sequence[Group]) -> str:
 
 def write_runs(groups: Sequence[Group], path: Path) -> None:
     """Every run at the counts of the tables, as CSV."""
-    with path.open("w", newline="") as file:
+    with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(["method", "variant", "noise", "seed", "n", *NAMES, "loss", "failed"])
         for group in groups:
@@ -180,5 +180,5 @@ def write_tables(groups: Sequence[Group], folder: Path) -> str:
             failures_table(groups),
         ]
     )
-    (folder / "tables.md").write_text(text)
+    (folder / "tables.md").write_text(text, encoding="utf-8")
     return text

@@ -1,0 +1,161 @@
+"""Parameters that are changed in a running study: what is inside goes on, what is outside is kept, nothing is lost."""
+
+import pytest
+
+from surefoot.errors import InvalidInputError
+from surefoot.integrations.optuna_history import result_of
+from surefoot.runs.add import add_rows
+from surefoot.runs.rows import read_rows
+from surefoot.runs.storage import load_study, open_storage, opened
+from surefoot.runs.study import CHANGES, counts_of, open_study
+from surefoot.runs.tables import trial_rows
+from surefoot.runs.worker import run
+
+BOWL = "import sys; a, b, *more = map(float, sys.argv[1:]); print((a - 3) ** 2 + (b - 2) ** 2 + sum(more))"
+A, B = {"low": -5.0, "high": 10.0}, {"low": 0.0, "high": 15.0}
+
+
+@pytest.fixture
+def problem(make_problem):
+    def make(n_evals=8, a=A, b=B, name="p", **more):
+        return make_problem(BOWL, parameters={"a": a, "b": b, **more}, n_evals=n_evals, n_init=4, name=name)
+
+    return make
+
+
+def rows_of(problem):
+    with opened(problem.default_storage) as storage:
+        return trial_rows(load_study(storage))
+
+
+def test_what_lies_inside_counts_and_what_lies_outside_is_kept(problem, reporter):
+    run(problem(), reporter=reporter)
+    before = rows_of(problem())
+    new = problem(a={"low": 0.0, "high": 5.0})
+    result = run(new, reporter=reporter)
+    rows = rows_of(new)
+    outside = [row["number"] for row in before if not 0.0 <= row["a"] <= 5.0]
+    assert 0 < len(outside) < 8
+    assert [row["number"] for row in rows if row["status"] == "outside"] == outside
+    assert result.nfev == 8  # those that count
+    assert len(rows) == 8 + len(outside)
+    assert all(0.0 <= x["a"] <= 5.0 for x in result.x_iters)
+    assert [row["value"] for row in rows[:8]] == [row["value"] for row in before]
+    assert (reporter.counts.finished, reporter.counts.outside) == (8, len(outside))
+    assert result.fun == min(row["value"] for row in rows if row["status"] == "ok")
+
+
+def test_the_change_is_said_and_kept_with_the_study(problem, reporter):
+    run(problem(n_evals=4), reporter=reporter)
+    run(problem(n_evals=4, a={"low": 0.0, "high": 5.0}, b={"low": 3.0, "high": 3.0}), reporter=reporter)
+    said = (
+        "a was a number between -5.0 and 10.0, is a number between 0.0 and 5.0; b was a number between 0.0 and 15.0, "
+    )
+    assert any(said + "is fixed at 3.0" in note for note in reporter.notes)
+    with opened(problem().default_storage) as storage:
+        (entry,) = load_study(storage).user_attrs[CHANGES]
+    assert entry["trials"] == 4
+    assert len(entry["changes"]) == 2
+
+
+def test_bounds_that_are_changed_back_bring_their_evaluations_back(problem, reporter):
+    first = run(problem(), reporter=reporter)
+    run(problem(n_evals=1, a={"low": 0.0, "high": 5.0}), reporter=reporter)
+    again = run(problem(), reporter=reporter)
+    assert again.history.evaluations == first.history.evaluations
+
+
+def test_a_parameter_can_be_fixed_on_the_way(problem, reporter):
+    run(problem(), reporter=reporter)
+    result = run(problem(n_evals=3, b={"low": 2.0, "high": 2.0}), reporter=reporter)
+    assert {x["b"] for x in result.x_iters} == {2.0}
+    assert (reporter.counts.finished, reporter.counts.outside) == (3, 8)
+
+
+def test_it_goes_on_as_a_new_study_to_which_the_inside_was_added(problem, reporter, tmp_path):
+    narrow = {"low": 0.0, "high": 5.0}
+    run(problem(n_evals=12), reporter=reporter)
+    with opened(problem().default_storage) as storage:
+        n_inside = sum(0.0 <= t.params["a"] <= 5.0 for t in load_study(storage).trials)
+    changed = run(problem(a=narrow, n_evals=n_inside + 3), reporter=reporter)
+    fresh = problem(a=narrow, n_evals=n_inside + 3, name="fresh")
+    study = open_study(fresh, open_storage(fresh.default_storage, create=True))
+    rows = read_rows(str(problem().default_storage))
+    add_rows(study, fresh, [row for row in rows if int(row.cells["number"]) < 12], "p")
+    added = run(fresh, reporter=reporter)
+    assert [dict(x) for x in changed.x_iters] == [dict(x) for x in added.x_iters]
+
+
+def test_a_parameter_can_come_with_the_value_that_it_had(problem, reporter):
+    run(problem(n_evals=4), reporter=reporter)
+    with pytest.raises(InvalidInputError, match=r"value that the new parameter 'c' had .* was = 0\.0"):
+        run(problem(c={"low": 0.0, "high": 1.0}), reporter=reporter)
+    result = run(problem(n_evals=9, c={"low": 0.0, "high": 1.0, "was": 0.0}), reporter=reporter)
+    assert [x["c"] for x in result.x_iters[:4]] == [0.0] * 4
+    assert [row["c"] for row in rows_of(problem())[:4]] == [0.0] * 4
+    assert any(x["c"] > 0.0 for x in result.x_iters[4:])
+    later = run(problem(n_evals=9, c={"low": 0.0, "high": 1.0}), reporter=reporter)  # the study remembers
+    assert later.nfev == 9
+
+
+def test_what_a_parameter_was_must_be_one_of_its_values(problem):
+    with pytest.raises(InvalidInputError, match=r"what 'c' was as a number between 0\.0 and 1\.0; got 2\.0"):
+        problem(c={"low": 0.0, "high": 1.0, "was": 2.0})
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"a": {"low": 1.0, "high": 10.0, "log": True}}, "between -5.0 and 10.0: its bounds may change, not its kind"),
+        ({"a": {"low": -5, "high": 10, "kind": "integer"}}, 'got an integer between -5 and 10; try name = "p-2"'),
+        ({"a": {"choices": ["1", "2"]}}, "surefoot add PROBLEM.TOML p.db"),
+    ],
+)
+def test_what_the_storage_cannot_change_is_refused_with_a_way_out(problem, reporter, changes, said):
+    run(problem(n_evals=1), reporter=reporter)
+    with pytest.raises(InvalidInputError) as error:
+        run(problem(**changes), reporter=reporter)
+    assert said in str(error.value)
+
+
+def test_a_parameter_that_is_gone_is_to_be_fixed_instead(problem, make_problem, reporter):
+    run(problem(n_evals=1), reporter=reporter)
+    with pytest.raises(InvalidInputError, match="try fixing it instead: b = "):
+        run(make_problem("print(1)", parameters={"a": A}), reporter=reporter)
+
+
+def test_before_the_first_evaluation_parameters_may_be_anything(problem, reporter):
+    open_study(problem(), open_storage(problem().default_storage, create=True))
+    result = run(problem(n_evals=2, a={"low": 1, "high": 9, "kind": "integer"}), reporter=reporter)
+    assert all(isinstance(x["a"], int) for x in result.x_iters)
+
+
+def test_a_queued_point_outside_is_not_evaluated(problem, reporter):
+    study = open_study(problem(), open_storage(problem().default_storage, create=True))
+    study.enqueue_trial({"a": 9.0, "b": 1.0})
+    study.enqueue_trial({"a": 4.0, "b": 1.0})
+    run(problem(n_evals=1), reporter=reporter)  # takes the first
+    study.enqueue_trial({"a": 8.0, "b": 1.0})
+    result = run(problem(n_evals=4, a={"low": 0.0, "high": 5.0}), reporter=reporter)
+    assert result.nfev == 4
+    assert {"a": 4.0, "b": 1.0} in [dict(x) for x in result.x_iters]
+    assert [row["status"] for row in rows_of(problem())].count("outside") == 2
+
+
+def test_a_run_whose_parameters_another_run_has_changed_stops(problem, reporter, monkeypatch):
+    from surefoot.runs import worker
+
+    ended = worker.Worker._end
+
+    def end(self, future):
+        if reporter.counts.finished == 2:
+            open_study(problem(a={"low": 0.0, "high": 5.0}), open_storage(problem().default_storage))
+        return ended(self, future)
+
+    monkeypatch.setattr(worker.Worker, "_end", end)
+    result = run(problem(), reporter=reporter)
+    assert result.message.startswith("stopped: another run has changed the parameters")
+    with opened(problem().default_storage) as storage:
+        study = load_study(storage)
+        assert len(study.trials) == 3
+        assert counts_of(study, 8).finished == result_of(study).nfev
