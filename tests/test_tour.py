@@ -13,7 +13,7 @@ from rich.console import Console
 
 from surefoot.runs.problem import read_problem
 from surefoot.runs.progress import ConsoleReporter
-from surefoot.runs.worker import run
+from surefoot.runs.running import run
 
 ROOT = Path(__file__).parents[1]
 

@@ -6,8 +6,8 @@ import time
 
 import pytest
 
+from surefoot.runs.running import run
 from surefoot.runs.storage import load_study, opened
-from surefoot.runs.worker import run
 
 POST = "import os; n = os.path.getsize('result.json'); assert n > 0"
 SOLVE = """
