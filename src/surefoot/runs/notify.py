@@ -12,6 +12,7 @@ import json
 import os
 import shlex
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -36,6 +37,21 @@ def command_of(given: Any) -> tuple[str, ...]:
         raise InvalidInputError(f"expected notify as a command; got {given!r} ({error}); try {example}") from None
     expect(bool(words) and bool(words[0]), "notify as a command", given, example)
     return tuple(words)
+
+
+@dataclass(frozen=True)
+class Notice:
+    """Who is told, and where its command runs; no command: nobody."""
+
+    command: tuple[str, ...]
+    folder: Path
+    study: str
+    note: Callable[[str], None]
+
+    def __call__(self, state: State, reason: str, result: Result | None) -> None:
+        """Tell how a run ended."""
+        if self.command:
+            notify(self.command, self.folder, about(self.study, state, reason, result), self.note)
 
 
 def about(study: str, state: State, reason: str, result: Result | None) -> dict[str, str]:
