@@ -168,6 +168,9 @@ def problem_from(table: Mapping[str, Any], folder: Path, default_name: str = "pr
     parameters = _parameters(table.get("parameters"))
     expect(isinstance(table.get("objective"), dict), "a table [objective]", table.get("objective"), "[objective]")
     settings = {"n_init": default_n_init(len(parameters)), **{k: table[k] for k in _SETTINGS if k in table}}
+    stop = stop_of(table.get("stop"))
+    if stop and stop.failures:
+        settings.setdefault("failure_budget", stop.failures)
     for key, value in settings.items():
         if key == "outputs":
             expect(isinstance(value, dict), "a table [outputs] of limits by name", value, 'stress = "<= 250e6"')
@@ -189,7 +192,7 @@ def problem_from(table: Mapping[str, Any], folder: Path, default_name: str = "pr
         direction=cast(Literal["minimize", "maximize"], direction),
         max_failures=_max_failures(table.get("max_failures", 50)),
         heartbeat_s=float(heartbeat),
-        stop=stop_of(table.get("stop")),
+        stop=stop,
         notify=command_of(table["notify"]) if "notify" in table else (),
         constraints=_constraints(table.get("constraints", {}), parameters),
         slurm=slurm_from(table.get("slurm", {}), evaluator.timeout_s),
