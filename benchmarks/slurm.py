@@ -19,7 +19,7 @@ import surefoot
 from benchmarks.local_slurm import LocalSlurm, missing_programs
 from benchmarks.workers import Clock
 from surefoot.runs.problem import problem_from
-from surefoot.runs.worker import run
+from surefoot.runs.running import run
 
 SIMULATOR = "import sys, time; time.sleep({sleep}); print(sum((float(x) - 0.3) ** 2 for x in sys.argv[1:]))"
 

@@ -24,8 +24,8 @@ from scipy.stats import wilcoxon
 import surefoot
 from surefoot.runs.cluster import connect
 from surefoot.runs.problem import Problem, problem_from
+from surefoot.runs.running import run
 from surefoot.runs.study import Counts
-from surefoot.runs.worker import run
 
 SLEEP_S = 0.2
 SIMULATOR = f"""

@@ -13,7 +13,7 @@ from rich.console import Console
 
 from surefoot.runs.problem import read_problem
 from surefoot.runs.progress import ConsoleReporter
-from surefoot.runs.worker import run
+from surefoot.runs.running import run
 
 ROOT = Path(__file__).parents[1]
 
@@ -100,3 +100,12 @@ def test_the_mesher_and_the_solver_run(tmp_path):
     assert result.outputs["mach"] > 1.5
     reasons = [e.reason for e in result.history.evaluations if not e.ok]
     assert any(reason.startswith("mesher: ") for reason in reasons) or any("chokes" in reason for reason in reasons)
+
+
+def test_the_package_runs(tmp_path):
+    ignored = shutil.ignore_patterns("*.db*", "*.runs", "__pycache__")
+    shutil.copytree(ROOT / "examples/package", tmp_path / "package", ignore=ignored)
+    result = run_problem(tmp_path / "package/spring.toml", 12)
+    assert result.feasible
+    assert result.outputs["force"] <= 900.0
+    assert all("DivergedError" in e.reason for e in result.history.evaluations if not e.ok)

@@ -42,7 +42,7 @@ def simulator(x):
 
 CAN_FORK = hasattr(os, "fork")
 result = surefoot.minimize(
-    simulator, [(-5, 10), (0, 15)], n_evals=30, seed=1, isolate="process" if CAN_FORK else "none",
+    simulator, [(-5, 10), (0, 15)], n_evals=30, seed=1, isolate="process" if CAN_FORK else None,
     x0=[[9, 5], [0, 14.5]],
 )
 reasons = {evaluation.reason for evaluation in result.history.evaluations if not evaluation.ok}

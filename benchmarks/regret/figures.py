@@ -12,13 +12,14 @@ from benchmarks.regret.libraries import LIBRARIES, OURS
 from benchmarks.regret.runner import Run
 from benchmarks.regret.scores import Scores, names, ranks
 from surefoot.paper.figures import save_figure
+from surefoot.style import LIGHT, LINES, styled
 
 TARGETS = np.arange(1.0, -8.01, -0.2)  # log10 distances
 
 
 def _colour(name: str) -> str:
     """One a library, in every panel the same."""
-    return "black" if name == OURS else f"C{list(LIBRARIES).index(name) - 1}"
+    return "black" if name == OURS else f"C{(list(LIBRARIES).index(name) - 1) % len(LINES)}"
 
 
 def reached(distances: np.ndarray, n: int) -> np.ndarray:
@@ -41,6 +42,7 @@ def _grid(n: int) -> tuple[Any, list[Any]]:
     return figure, list(axes.flat[:n])
 
 
+@styled
 def ecdf(runs: Sequence[Run], out: Path) -> None:
     """One panel for each suite and dimension; noise, whose runs end with one recommendation, has none."""
     good = [run for run in runs if not run.error and len(run.distances) and run.case.suite != "noise"]
@@ -55,7 +57,7 @@ def ecdf(runs: Sequence[Run], out: Path) -> None:
             n = min(run.case.n for run in mine)
             share = np.mean([reached(run.distances[:n], n) for run in mine], axis=0)
             axis.plot(np.arange(1, n + 1) / d, share, label=name, color=_colour(name), lw=1.3)
-        axis.axvline(10.0, color="0.8", lw=0.8, zorder=0)  # the end of the design
+        axis.axvline(10.0, color=LIGHT["muted"], lw=0.8, ls=":", zorder=0, label="end of the design")
         axis.set(
             title=f"{suite}, d = {d}",
             xscale="log",
@@ -73,6 +75,7 @@ def ecdf(runs: Sequence[Run], out: Path) -> None:
     save_figure(figure, out / "ecdf.png")
 
 
+@styled
 def rank_plot(runs: Sequence[Run], tables: dict[str, dict[int, Scores]], out: Path) -> None:
     """Mean rank of each library, one panel a suite, one marker for each number of evaluations."""
     figure, axes = _grid(len(tables))

@@ -16,13 +16,15 @@ from surefoot.optimize.plots import pyplot
 from surefoot.paper.figures import save_figure
 from surefoot.paper.studies.failures.strategies import OTHERS
 from surefoot.paper.studies.failures.verdicts import DEFAULT, ordered
+from surefoot.style import LIGHT, styled
 
 WINDOW = 10  # evaluations over which a share of failures is averaged, beside the average over seeds
 FEWEST = 3  # seeds of what is drawn
 FLOOR = 1e-3  # of the best known value: distances below it are drawn as this
-_COLOURS = {"default": "black", "egobox": "C0", "tpe": "C1", "cmaes": "C2", "random": "0.6", "smac": "C4"}
+_COLOURS = {"default": "black", "egobox": "C0", "tpe": "C1", "cmaes": "C2", "random": LIGHT["dots"], "smac": "C4"}
 
 
+@styled
 def draw(runs: Sequence[SimulatorRuns], path: Path) -> Path:
     """Above the share that fails, below the distance to the best known value; the default and other optimizers."""
     plt = pyplot()
@@ -39,7 +41,7 @@ def draw(runs: Sequence[SimulatorRuns], path: Path) -> Path:
             _failing(above, r, look)
             _distance(below, r, look)
         for ax in (above, below):
-            ax.axvline(mine[0].n_init, color="0.75", lw=0.8, ls=":", zorder=0)
+            ax.axvline(mine[0].n_init, color=LIGHT["muted"], lw=0.8, ls=":", zorder=0)
             ax.tick_params(labelsize=7)
         above.set(ylim=(-3, 103))
         above.set_title(name, fontsize=10)
@@ -52,7 +54,8 @@ def draw(runs: Sequence[SimulatorRuns], path: Path) -> Path:
     axes[0, 0].set_ylabel("% that fail", fontsize=8)
     widths = {name: 2.2 if name == DEFAULT else 1.2 for name in shown}
     handles = [plt.Line2D([], [], color=_COLOURS.get(n, "C5"), lw=widths[n], label=n) for n in shown]
-    handles.append(plt.Line2D([], [], color="0.75", lw=0.8, ls=":", label="end of the design"))
+    handles.append(plt.Line2D([], [], color=LIGHT["muted"], lw=0.8, ls=":", label="end of the design"))
+    handles.append(plt.Rectangle((0, 0), 1, 1, color="black", alpha=0.13, lw=0, label="quartiles of the default"))
     fig.legend(
         handles=handles, loc="outside lower center", ncols=min(len(handles), 3 * len(names)), frameon=False, fontsize=9
     )

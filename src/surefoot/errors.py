@@ -22,6 +22,8 @@ class SurefootError(Exception):
 class InvalidInputError(SurefootError, ValueError):
     """The caller passed something that cannot be used; nothing already told is lost."""
 
+    place: tuple[str, ...] = ()  # of what is wrong in a file: the keys that lead there
+
 
 class UnknownNameError(InvalidInputError):
     """A policy, kernel, search, problem or setting of that name does not exist."""

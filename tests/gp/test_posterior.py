@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
+from surefoot import backend
 from surefoot.backend import sq_distances
 from surefoot.gp.kernels import KERNELS, Kernel, per_run
 from surefoot.gp.likelihood import make_data
@@ -265,3 +266,15 @@ def test_where_no_matrix_is_positive_definite_the_prediction_is_the_prior() -> N
     np.testing.assert_array_equal(mu[1], np.full(5, post.c[1]))
     np.testing.assert_array_equal(sd[1], np.full(5, np.sqrt(post.s2[1])))
     np.testing.assert_allclose([post.c[1], post.s2[1]], [y[1].mean(), y[1].var()])
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_inverse_factor_times_the_factor_is_the_identity_to_rounding(seed):
+    """As exact as a solution of L v = k: where a run converges, correlations are nearly singular."""
+    away = 10.0 ** np.linspace(0.0, -5.0, 56)[:, None]
+    X = np.clip(0.3 + away * np.random.default_rng(seed).standard_normal((56, 3)), 0.0, 1.0)
+    C = np.exp(-0.5 * ((X[:, None] - X) ** 2 * [150.0, 0.16, 0.09]).sum(axis=2)) + 1e-14 * np.eye(56)
+    L = np.linalg.cholesky(C)
+    L_inv = backend.triangular_inverse(L[None])[0]
+    rounding = len(X) * np.finfo(float).eps * (np.abs(L_inv) @ np.abs(L))
+    assert (np.abs(L_inv @ L - np.eye(len(X))) <= rounding).all()

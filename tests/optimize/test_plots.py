@@ -116,7 +116,7 @@ def test_values_over_many_orders_of_magnitude_are_drawn(d: int, tmp_path: Path) 
     ("d", "names"),
     [
         (2, {"evaluation", "failed", "best", "P(success) = 1/2"}),
-        (3, {"mean ± 2 sd", "best", "P(success)"}),
+        (3, {"mean", "± 2 sd", "best", "P(success)"}),
     ],
 )
 def test_everything_drawn_has_a_name(d: int, names: set) -> None:

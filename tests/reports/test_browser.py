@@ -22,7 +22,7 @@ NAME = "stiffness_of_the_large_vessels_in_dyn_per_square_centimetre"
 
 # Runs in the page when it is laid out, and leaves what it measured in the document that holds it.
 MEASURE = """<script>
-addEventListener("load", () => {
+addEventListener("load", () => setTimeout(() => {
   const box = e => e.getBoundingClientRect(), all = s => [...document.querySelectorAll(s)];
   const outside = svg => [...svg.querySelectorAll("text")].filter(t => {
     const a = box(t), b = box(svg);
@@ -32,10 +32,13 @@ addEventListener("load", () => {
     width: innerWidth,
     needed: document.documentElement.scrollWidth,
     headings: all("h1, h2").filter(e => box(e).height > 0).map(e => e.textContent),
-    figures: all("figure svg").map(e => [Math.round(box(e).width), Math.round(box(e).height)]),
-    clipped: all("figure svg").flatMap(outside),
+    figures: all(".drawings svg").map(e => [Math.round(box(e).width), Math.round(box(e).height)]),
+    clipped: all(".drawings svg").flatMap(outside),
     wide: all("main > section > *").filter(e => box(e).right > innerWidth).map(e => e.className || e.tagName),
     requests: performance.getEntriesByType("resource").map(r => r.name).filter(n => !n.startsWith("data:")),
+    tables: all(".table").map(e => [
+      e.scrollWidth > e.clientWidth + 1, getComputedStyle(e.querySelector("caption span"), "::after").content
+    ]),
     background: getComputedStyle(document.body).backgroundColor,
     ink: getComputedStyle(document.body).color,
     text: document.body.innerText,
@@ -44,7 +47,7 @@ addEventListener("load", () => {
   out.className = "measured";
   out.textContent = JSON.stringify(seen);
   parent.document.body.append(out);
-});
+}, 200));
 </script></body>"""
 
 
@@ -101,14 +104,15 @@ def seen(request, looked: dict[int, dict]) -> dict:
 
 HEADINGS = {
     "optimization": [
-        "A run that fails", "Result", "Convergence", "What the model believes", "Failures", "Time", "Settings",
+        "A run that fails", "Result", "Convergence", "What the model believes", "What matters",
+        "Failures", "Time", "Settings",
     ],
     "pulmonary": [
         "Pulmonary circulation: stiffness and rarefaction", "In short", "The three indicators", "Where it was measured",
         "Measured and fitted", "How far to trust it", "Simulations that failed", "How it was done", "Sources",
     ],
 }  # fmt: skip
-FIGURES = {"optimization": 2 + 3 + 1, "pulmonary": 4 + 1 + 22 + 6 + 1}
+FIGURES = {"optimization": 2 + 3 + 1 + 2 + 1, "pulmonary": 4 + 1 + 22 + 6 + 1}
 NUMBERS = {"optimization": ["failed", "FloatingPointError"], "pulmonary": ["26.12", "5.012", "2.7604", "interval"]}
 
 
@@ -132,6 +136,11 @@ def test_no_label_of_a_figure_is_cut_off(seen: dict) -> None:
 def test_nothing_is_wider_than_the_window(seen: dict) -> None:
     assert seen["needed"] <= seen["width"]
     assert seen["wide"] == []
+
+
+def test_the_tables_that_scroll_say_so_and_no_others(seen: dict) -> None:
+    assert all(("scroll sideways" in said) == scrolls for scrolls, said in seen["tables"])
+    assert seen["width"] > 1000 or any(scrolls for scrolls, _ in seen["tables"])
 
 
 def test_nothing_is_requested(seen: dict) -> None:

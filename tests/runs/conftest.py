@@ -127,7 +127,7 @@ def ledger(tmp_path) -> Ledger:
 
 
 def _work(problem: Problem, place: str | None, workers: int, slurm: bool) -> None:
-    from surefoot.runs.worker import run
+    from surefoot.runs.running import run
 
     reporter = Remembering()
     run(problem, place, workers=workers, slurm=slurm, reporter=reporter)

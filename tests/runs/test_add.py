@@ -6,10 +6,10 @@ from surefoot.errors import InvalidInputError
 from surefoot.integrations.optuna_history import result_of
 from surefoot.runs.add import add_rows
 from surefoot.runs.rows import read_rows
+from surefoot.runs.running import run
 from surefoot.runs.storage import open_storage
 from surefoot.runs.study import open_study
 from surefoot.runs.tables import as_csv, trial_rows
-from surefoot.runs.worker import run
 
 CODE = "import sys; print(float(sys.argv[1]) ** 2 + float(sys.argv[2]))"
 

@@ -6,9 +6,9 @@ import sys
 import pytest
 
 from surefoot.runs.contents import digests_of, files_of
+from surefoot.runs.running import run
 from surefoot.runs.storage import load_study, opened
 from surefoot.runs.study import CHANGES
-from surefoot.runs.worker import run
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from surefoot.integrations.optuna_history import VOID
+from surefoot.runs.running import run
 from surefoot.runs.storage import load_study, opened
-from surefoot.runs.worker import run
 
 
 def checked(problem, ledger) -> int:

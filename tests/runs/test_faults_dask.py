@@ -11,8 +11,8 @@ import pytest
 from surefoot.errors import WorkersLostError
 from surefoot.integrations.optuna_history import was_evaluated
 from surefoot.runs.cluster import connect
+from surefoot.runs.running import run
 from surefoot.runs.storage import load_study, opened
-from surefoot.runs.worker import run
 
 pytest.importorskip("distributed")
 pytestmark = pytest.mark.slow

@@ -16,9 +16,9 @@ import pytest
 from surefoot.errors import StorageLostError, StorageReplacedError
 from surefoot.integrations.optuna_history import REPEATED, VOID, was_evaluated
 from surefoot.runs.dashboard import guarded
+from surefoot.runs.running import run
 from surefoot.runs.storage import load_study, opened, reading
 from surefoot.runs.tables import study_rows
-from surefoot.runs.worker import run
 
 HOLD = """
 import sqlite3, sys, time

@@ -10,10 +10,10 @@ from surefoot.errors import InvalidInputError, SuggestionError, TooManyFailuresE
 from surefoot.integrations.optuna_history import result_of
 from surefoot.runs.dry_run import check
 from surefoot.runs.forget import forget
+from surefoot.runs.running import run
 from surefoot.runs.storage import load_study, opened
 from surefoot.runs.study import CHANGES
 from surefoot.runs.tables import study_rows, trial_rows
-from surefoot.runs.worker import run
 
 BOWL = "import sys; a, b = map(float, sys.argv[1:3]); print((a - 3) ** 2 + (b - 2) ** 2)"
 BROKEN = "import sys; sys.exit('No such file: mesh.dat')"

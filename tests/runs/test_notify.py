@@ -8,7 +8,7 @@ import pytest
 from surefoot.errors import InvalidInputError, TooManyFailuresError
 from surefoot.runs import notify as module
 from surefoot.runs.notify import command_of
-from surefoot.runs.worker import run
+from surefoot.runs.running import run
 
 BOWL = "import sys; a, b = map(float, sys.argv[1:3]); print((a - 3) ** 2 + (b - 2) ** 2)"
 TELL = """

@@ -12,9 +12,9 @@ from surefoot.integrations.optuna_history import result_of
 from surefoot.integrations.optuna_outputs import OUTPUTS
 from surefoot.runs.dry_run import check
 from surefoot.runs.progress import final_table
+from surefoot.runs.running import run
 from surefoot.runs.storage import load_study, opened
 from surefoot.runs.tables import as_csv, trial_rows, write_rows
-from surefoot.runs.worker import run
 
 WRITES = """
 import json, sys

@@ -5,9 +5,9 @@ import io
 from rich.console import Console
 
 from surefoot.runs.progress import ConsoleReporter
+from surefoot.runs.running import run
 from surefoot.runs.storage import load_study, opened
 from surefoot.runs.study import Counts, counts_of
-from surefoot.runs.worker import run
 
 
 def shown(counts, terminal, width=80):

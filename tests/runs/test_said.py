@@ -12,11 +12,11 @@ from surefoot.integrations.optuna_history import result_of
 from surefoot.runs.add import add_rows
 from surefoot.runs.problem import problem_from
 from surefoot.runs.rows import read_rows
+from surefoot.runs.running import run
 from surefoot.runs.storage import load_study, open_storage, opened
 from surefoot.runs.study import open_study
 from surefoot.runs.tables import trial_rows
 from surefoot.runs.trial_run import evaluate_aloud, point_of
-from surefoot.runs.worker import run
 
 CODE = "import sys, json; a = float(sys.argv[1]); json.dump({'cost': a, 'stress': -a}, open('o', 'w'))"
 OBJECTIVE = {"value": {"json": "o"}, "name": "cost"}

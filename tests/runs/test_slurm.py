@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 from surefoot.cli.app import app
 from surefoot.errors import InvalidInputError, WorkersLostError
 from surefoot.integrations.optuna_history import REASON, TRANSIENT
+from surefoot.runs.running import run
 from surefoot.runs.storage import load_study, opened
-from surefoot.runs.worker import run
 
 QUICK = {"poll_s": 0.5}
 

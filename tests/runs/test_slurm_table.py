@@ -6,7 +6,7 @@ import pytest
 
 from surefoot.errors import InvalidInputError
 from surefoot.runs.jobs import options_of, script_text
-from surefoot.runs.worker import run
+from surefoot.runs.running import run
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import pytest
 
 from surefoot.errors import InvalidInputError, StorageLostError
 from surefoot.runs.dry_run import check
+from surefoot.runs.running import run
 from surefoot.runs.storage import (
     close_storage,
     has_studies,
@@ -22,7 +23,6 @@ from surefoot.runs.storage import (
     study_names,
 )
 from surefoot.runs.tables import study_rows
-from surefoot.runs.worker import run
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,9 @@ from optuna.trial import TrialState
 from surefoot.errors import InvalidInputError, MissingExtraError
 from surefoot.integrations.optuna_history import REASON, result_of
 from surefoot.runs.figures import save_figures
+from surefoot.runs.running import run
 from surefoot.runs.storage import close_storage, load_study, open_storage, opened
 from surefoot.runs.tables import as_csv, find_trial, output_of, study_rows, trial_rows, write_rows
-from surefoot.runs.worker import run
 
 CODE = """
 import sys

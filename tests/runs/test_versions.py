@@ -6,10 +6,10 @@ from surefoot.errors import InvalidInputError
 from surefoot.integrations.optuna_history import result_of
 from surefoot.runs.add import add_rows
 from surefoot.runs.rows import read_rows
+from surefoot.runs.running import run
 from surefoot.runs.storage import load_study, open_storage, opened
 from surefoot.runs.study import CHANGES, counts_of, open_study
 from surefoot.runs.tables import trial_rows
-from surefoot.runs.worker import run
 
 BOWL = "import sys; a, b, *more = map(float, sys.argv[1:]); print((a - 3) ** 2 + (b - 2) ** 2 + sum(more))"
 A, B = {"low": -5.0, "high": 10.0}, {"low": 0.0, "high": 15.0}

@@ -12,9 +12,9 @@ import pytest
 import surefoot
 from surefoot.errors import InvalidInputError, TooManyFailuresError
 from surefoot.integrations.optuna_history import is_void, result_of
+from surefoot.runs.running import run
 from surefoot.runs.storage import close_storage, load_study, open_storage, opened
 from surefoot.runs.tables import trial_rows
-from surefoot.runs.worker import run
 
 BOWL = "import sys; a, b = map(float, sys.argv[1:3]); print((a - 3) ** 2 + (b - 2) ** 2)"
 BOWL_FUNCTION = """

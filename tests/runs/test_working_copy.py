@@ -14,8 +14,8 @@ from optuna.study import StudyDirection
 from surefoot.errors import InvalidInputError, StorageLostError, StorageReplacedError
 from surefoot.runs import file_systems
 from surefoot.runs.file_systems import is_network
+from surefoot.runs.running import run
 from surefoot.runs.storage import close_storage, load_study, make_durable, open_storage, opened
-from surefoot.runs.worker import run
 
 MOUNTS = r"""22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw
 30 22 0:40 / /home rw,relatime shared:9 - nfs4 server:/home rw,vers=4.2

@@ -13,10 +13,12 @@ from surefoot.calibration.box import Floats
 from surefoot.calibration.result import Calibration, Findings, Posterior
 from surefoot.errors import InvalidInputError
 from surefoot.optimize.plots import finished, pyplot
+from surefoot.style import LIGHT, styled
 
-_DRAWS, _MEDIAN, _ESTIMATE, _TRUTH = "#2a788e", "#12404d", "#c8553d", "#222222"
+_DRAWS, _MEDIAN, _ESTIMATE, _TRUTH = LIGHT["sky"], LIGHT["blue"], LIGHT["orange"], LIGHT["ink"]
 
 
+@styled
 def plot_posterior(
     found: Findings, *, labels: Mapping[str, str] | None = None, truth: Sequence[float] | None = None
 ) -> Any:
@@ -96,6 +98,7 @@ def plot_fit(found: Calibration) -> Any:
     return plot_panels(panels, "")
 
 
+@styled
 def plot_panels(panels: Sequence[Panel], axis: str) -> Any:
     """Measured and fitted signals side by side; `axis` is what they run over."""
     columns = min(4, len(panels))
@@ -104,7 +107,7 @@ def plot_panels(panels: Sequence[Panel], axis: str) -> Any:
         rows, columns, figsize=(3.1 * columns, 2.1 * rows), layout="constrained", squeeze=False, sharex=True
     )
     for ax, panel in zip(grid.flat, panels, strict=False):
-        ax.plot(panel.at, panel.value, ".", ms=2.2, color="0.6", label="measured")
+        ax.plot(panel.at, panel.value, ".", ms=2.2, color=LIGHT["dots"], label="measured")
         ax.plot(panel.fitted_at, panel.fitted, color=_ESTIMATE, lw=1.4, label="fitted")
         ax.set_title(panel.title, fontsize=8)
         ax.tick_params(labelsize=7)
@@ -117,13 +120,14 @@ def plot_panels(panels: Sequence[Panel], axis: str) -> Any:
     return finished(figure)
 
 
+@styled
 def plot_trace(found: Findings) -> Any:
     """The least loss so far against the number of simulations, failures marked."""
     figure, ax = pyplot().subplots(figsize=(5.4, 3.6), layout="constrained")
     number = np.arange(found.n_evals)
     ok = np.asarray([e.ok for e in found.evaluations])
     loss = np.asarray([e.y for e in found.evaluations])
-    ax.plot(number[ok], loss[ok], "o", ms=3, color="0.7", label="simulation")
+    ax.plot(number[ok], loss[ok], "o", ms=3, color=LIGHT["dots"], label="simulation")
     ax.plot(number, found.loss_trace, color=_DRAWS, lw=1.8, label="least so far")
     if not ok.all():
         at = ax.get_xaxis_transform()

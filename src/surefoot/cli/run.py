@@ -39,8 +39,8 @@ def run(
     from surefoot.errors import InvalidInputError
     from surefoot.runs.problem import read_problem
     from surefoot.runs.progress import ConsoleReporter, final_table
+    from surefoot.runs.running import run as run_problem
     from surefoot.runs.worker import INTERRUPTED
-    from surefoot.runs.worker import run as run_problem
 
     console = Console()
     checked = read_problem(problem)

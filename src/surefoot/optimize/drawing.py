@@ -19,6 +19,7 @@ from surefoot.optimize.parameters import Categorical, Integer, Real
 from surefoot.optimize.reasons import leading
 from surefoot.optimize.region import Region
 from surefoot.optimize.scales import scale_of
+from surefoot.style import BEST, LIGHT, SUCCESS_MAP, VALUE_MAP
 
 if TYPE_CHECKING:
     from surefoot.optimize.result import Result
@@ -29,14 +30,15 @@ _N_MAP = 70  # along each side of a map
 _MAX_NAME = 32  # characters of a parameter's name that fit below a small picture
 _MAX_MARKS = 24  # integers drawn one by one; more are drawn as a curve
 _MAX_REASON = 40  # characters of a reason that fit into a legend
+_WHITE = "0.99"  # on maps, which stay as they are where a page is dark; pure white is the page's
 _MARKS = (  # of failures, one for each kind of reason; the last one for the rest
     {"marker": "x", "ms": 5.5, "color": "black"},
-    {"marker": "^", "ms": 5.0, "color": "#5e2a84", "mec": "white", "mew": 0.5},
-    {"marker": "s", "ms": 4.2, "color": "#0b6e4f", "mec": "white", "mew": 0.5},
-    {"marker": "D", "ms": 4.0, "color": "#b35c00", "mec": "white", "mew": 0.5},
-    {"marker": "+", "ms": 6.5, "color": "#444444"},
+    {"marker": "^", "ms": 5.0, "color": LIGHT["violet"], "mec": _WHITE, "mew": 0.5},
+    {"marker": "s", "ms": 4.2, "color": LIGHT["teal"], "mec": _WHITE, "mew": 0.5},
+    {"marker": "D", "ms": 4.0, "color": LIGHT["orange"], "mec": _WHITE, "mew": 0.5},
+    {"marker": "+", "ms": 6.5, "color": "0.27"},
 )
-_LIMITS = ("C2", "C4", "C5", "C6", "C8")  # lines of limits on outputs
+_LIMITS = ("C2", "C4", "C5", "C6", "C1")  # lines of limits on outputs
 
 
 def best_so_far(result: Result) -> np.ndarray:
@@ -49,7 +51,7 @@ def draw_convergence(ax: Any, result: Result) -> None:
     """Every evaluation, the best so far, and the failures along the bottom."""
     number = np.asarray(result.numbers)
     y, ok = result.func_vals, result.history.ok
-    ax.plot(number[ok], y[ok], "o", ms=3.5, color="0.6", label="evaluation")
+    ax.plot(number[ok], y[ok], "o", ms=3.5, color=LIGHT["dots"], label="evaluation")
     ax.plot(number, best_so_far(result), color="C0", lw=1.8, label="best so far", drawstyle="steps-post")
     if result.n_failures:
         floor = np.full(result.n_failures, 0.02)
@@ -59,7 +61,7 @@ def draw_convergence(ax: Any, result: Result) -> None:
         )  # fmt: skip
     scale_of(y[ok], result.sign).set(ax.set_yscale)
     end = result.numbers[min(result.settings.n_init, result.nfev) - 1]
-    ax.axvline(end + 0.5, color="0.5", alpha=0.5, lw=1, ls="--", zorder=0, label="end of the initial design")
+    ax.axvline(end + 0.5, color=LIGHT["muted"], alpha=0.5, lw=1, ls="--", zorder=0, label="end of the initial design")
     ax.set(xlabel="evaluation", ylabel="value")
     ax.xaxis.get_major_locator().set_params(integer=True)
 
@@ -113,8 +115,8 @@ def draw_slice(ax: Any, result: Result, i: int) -> None:
     if marks:
         ax.errorbar(t, mean, 2 * sd, fmt="s", ms=4, color="C0", elinewidth=3, ecolor=("C0", 0.25), label="mean ± 2 sd")
     else:
-        ax.fill_between(t, mean - 2 * sd, mean + 2 * sd, color="C0", alpha=0.2, lw=0, label="mean ± 2 sd")
-        ax.plot(t, mean, color="C0", lw=1.5)
+        ax.fill_between(t, mean - 2 * sd, mean + 2 * sd, color="C0", alpha=0.2, lw=0, label="± 2 sd")
+        ax.plot(t, mean, color="C0", lw=1.5, label="mean")
     if result.model.learns_failures:
         twin = ax.twinx()
         style = {"ls": "", "marker": "."} if marks else {"ls": ":", "lw": 1}
@@ -125,9 +127,8 @@ def draw_slice(ax: Any, result: Result, i: int) -> None:
         twin.tick_params(labelsize=7, colors="C3")
     if result.space.d == 1 and not isinstance(p, Categorical):
         ok = result.history.ok
-        ax.plot(
-            [e.x[0] for e in result.history.evaluations if e.ok], result.func_vals[ok], "o", ms=3.5, color="0.5"
-        )  # fmt: skip
+        x = [e.x[0] for e in result.history.evaluations if e.ok]
+        ax.plot(x, result.func_vals[ok], "o", ms=3.5, color=LIGHT["dots"], label="evaluation")
     at = values.index(best[i]) if isinstance(p, Categorical) else best[i]
     ax.plot([at], [result.fun], "o", ms=7, mfc="none", mew=1.5, ls="", color="C1", zorder=5, label="best")
     ax.set_ylabel("value")
@@ -156,18 +157,19 @@ def draw_map(ax: Any, result: Result, i: int = 0, j: int = 1) -> Any:
     with engine(result.nfev):
         mean = result.model.moments_at(units)[0].reshape(len(b), len(a))
         p = result.model.success_at(units).reshape(len(b), len(a))
-    mesh = ax.contourf(a, b, mean, cmap="viridis", **scale_of(mean.ravel(), result.sign).contours(mean))
+    mesh = ax.contourf(a, b, mean, cmap=VALUE_MAP, **scale_of(mean.ravel(), result.sign).contours(mean))
     ok = result.history.ok
     x = np.asarray([(e.x[i], e.x[j]) for e in result.history.evaluations], dtype=float)
     draw_borders(ax, result, a, b, units)
-    ax.plot(*x[ok].T, "o", ms=3, color="white", mec="0.2", mew=0.4, label="evaluation")
+    ax.plot(*x[ok].T, "o", ms=3, color=_WHITE, mec="0.2", mew=0.4, label="evaluation")
     if p.min() < 0.5 < p.max():
-        ax.contourf(a, b, p, levels=[-1.0, 0.5], colors=["white"], alpha=0.35)
-        ax.contour(a, b, p, levels=[0.5], colors=["C3"], linewidths=1.2)
-        ax.plot([], [], color="C3", lw=1.2, label="P(success) = 1/2")
+        ax.contourf(a, b, p, levels=[-1.0, 0.5], colors=[_WHITE], alpha=0.35)
+        for colour, width in ((_WHITE, 3.0), ("black", 1.4)):  # seen on dark and on light ground
+            ax.contour(a, b, p, levels=[0.5], colors=[colour], linewidths=width)
+        ax.plot([], [], color="black", lw=1.4, label="P(success) = 1/2")
     if not ok.all():
-        ax.plot(*x[~ok].T, "x", ms=5, color="C3", label="failed")
-    ax.plot([best[i]], [best[j]], "*", ms=13, ls="", color="gold", mec="0.2", label="best", clip_on=False)
+        ax.plot(*x[~ok].T, "X", ms=6, color="black", mec=_WHITE, mew=0.6, label="failed")
+    ax.plot([best[i]], [best[j]], **BEST, label="best", clip_on=False)
     _label(ax, result, i, j)
     return mesh
 
@@ -216,7 +218,9 @@ def draw_success(ax: Any, result: Result, i: int, j: int, fills: Sequence[Sequen
             units = _over(result, fill, (i, j), (a, b))
             total += result.model.success_at(units).reshape(total.shape)
     levels = np.linspace(0.0, 1.0, 11)
-    mesh = ax.contourf(a, b, np.clip(total / len(fills), 0.0, 1.0), levels=levels, cmap="RdBu", vmin=-0.15, vmax=1.15)
+    mesh = ax.contourf(
+        a, b, np.clip(total / len(fills), 0.0, 1.0), levels=levels, cmap=SUCCESS_MAP, vmin=-0.15, vmax=1.15
+    )
     p = total / len(fills)
     if p.min() < 0.5 < p.max():
         ax.contour(a, b, p, levels=[0.5], colors=["black"], linewidths=1.0)
@@ -225,7 +229,7 @@ def draw_success(ax: Any, result: Result, i: int, j: int, fills: Sequence[Sequen
         draw_borders(ax, result, a, b, units)
     ok = result.history.ok
     at = np.asarray([(e.x[i], e.x[j]) for e in result.history.evaluations], dtype=float)
-    ax.plot(*at[ok].T, "o", ms=3.5, color="black", mec="white", mew=0.4, label=f"succeeded ({ok.sum()})")
+    ax.plot(*at[ok].T, "o", ms=3.5, color="black", mec=_WHITE, mew=0.4, label=f"succeeded ({ok.sum()})")
     failed = np.flatnonzero(result.history.seen & ~ok)
     groups = leading([result.history.evaluations[k].reason for k in failed], len(_MARKS))
     for group, mark in zip(groups, _MARKS, strict=False):

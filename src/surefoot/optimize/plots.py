@@ -24,6 +24,7 @@ from surefoot.optimize.files import as_path, told
 from surefoot.optimize.influence import influence
 from surefoot.optimize.parameters import Real
 from surefoot.optimize.scales import round_ticks
+from surefoot.style import BEST, styled
 
 if TYPE_CHECKING:
     from surefoot.optimize.result import Result
@@ -65,6 +66,7 @@ def _has_windows() -> bool:
     return "inline" not in name and name not in backend_registry.list_builtin(BackendFilter.NON_INTERACTIVE)
 
 
+@styled
 def plot_result(result: Result, path: str | None) -> Any:
     """Convergence on the left; on the right the model: a curve (1 parameter), a map (2) or slices (more)."""
     plt = pyplot()
@@ -94,6 +96,7 @@ def plot_result(result: Result, path: str | None) -> Any:
     return finished(fig, path)
 
 
+@styled
 def plot_success(
     result: Result, x: str | None, y: str | None, others: Mapping[str, Any] | str, n: int, path: str | None
 ) -> Any:
@@ -118,7 +121,7 @@ def plot_success(
     fig.colorbar(draw_success(ax, result, i, j, fills, n), ax=ax, label="P(success)")
     if result.success:
         best = best_values(result)
-        ax.plot([best[i]], [best[j]], "*", ms=13, ls="", color="gold", mec="0.2", clip_on=False, label="best point")
+        ax.plot([best[i]], [best[j]], **BEST, clip_on=False, label="best point")
     rest = [name for name in space.names if name not in (x, y)]
     title = "averaged over " if len(fills) > 1 and rest else "at " if rest else ""
     parts = (

@@ -9,6 +9,7 @@ import numpy as np
 from surefoot.errors import MissingExtraError
 from surefoot.pulmonary.geometry import Network, Vessel
 from surefoot.pulmonary.simulation import Simulation
+from surefoot.style import LIGHT, VALUE_MAP, styled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,7 +43,7 @@ _LABELS = {
     "LSV": (1.12, 1.02, "right"),
 }
 _WIDTH = 0.14  # drawn half width of a vessel of radius 1 cm
-_RUNS, _FAILS = "#2a788e", ("#c8553d", "#e0a100", "#7b3294", "#444444")
+_RUNS, _FAILS = LIGHT["sky"], tuple(LIGHT[name] for name in ("red", "orange", "violet", "ink"))
 
 
 def _pyplot_figure(width: float, height: float) -> "Figure":
@@ -68,7 +69,7 @@ def _waves(pressure: "Axes", flow: "Axes", simulation: Simulation, vessel: str) 
     """[NH18, Fig. 5]: three places along a vessel."""
     nodes = simulation.nodes_of(vessel)
     last = nodes.x_cm.size - 1
-    for i, colour in zip((0, last // 2, last), ("#440154", "#21918c", "#e0a100"), strict=True):
+    for i, colour in zip((0, last // 2, last), ("C0", "C1", "C2"), strict=True):
         label = f"x = {nodes.x_cm[i]:.2f} cm"
         pressure.plot(simulation.time_s, nodes.pressure_mmHg[i], color=colour, label=label)
         flow.plot(simulation.time_s, nodes.flow_ml_s[i], color=colour, label=label)
@@ -88,7 +89,7 @@ def _tree(axes: "Axes", top: tuple[float, float], bottom: tuple[float, float]) -
     for offset in np.linspace(-0.62, 0.62, 9):
         points = [top, (top[0] + offset, top[1] - third), (bottom[0] + offset, bottom[1] + third), bottom]
         curve = Curve(points, [Curve.MOVETO, *[Curve.CURVE4] * 3])
-        axes.add_patch(PathPatch(curve, facecolor="none", edgecolor="0.65", linewidth=0.6, zorder=1))
+        axes.add_patch(PathPatch(curve, facecolor="none", edgecolor=LIGHT["dots"], linewidth=0.6, zorder=1))
 
 
 def _tube(axes: "Axes", vessel: Vessel, top: tuple[float, float], bottom: tuple[float, float], colour: Any) -> None:
@@ -134,13 +135,14 @@ def _network(axes: "Axes", simulation: Simulation, network: Network) -> Any:
     from matplotlib.colors import Normalize
 
     means = dict(zip(simulation.vessels, simulation.mean_pressure_mmHg, strict=True))
-    scale = ScalarMappable(Normalize(0.0, max(means.values())), colormaps["viridis"])
+    scale = ScalarMappable(Normalize(0.0, max(means.values())), colormaps[VALUE_MAP])
     colours = {name: scale.to_rgba(mean) for name, mean in means.items()}
     draw_network(axes, network, colours, {name: f"{name} {mean:.1f}" for name, mean in means.items()})
     axes.set_title("mean pressure (mmHg)")
     return scale
 
 
+@styled
 def plot_simulation(simulation: Simulation, network: Network, path: str | Path, vessel: str | None = None) -> None:
     """Waves at three places of a vessel (by default the inlet's); a picture of the standard network."""
     standard = is_standard(network)
@@ -157,6 +159,7 @@ def plot_simulation(simulation: Simulation, network: Network, path: str | Path, 
     figure.savefig(path, dpi=150)
 
 
+@styled
 def plot_failures(
     x: Sequence[float],
     y: Sequence[float],

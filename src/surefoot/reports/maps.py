@@ -9,6 +9,7 @@ from surefoot.optimize.drawing import draw_map, draw_success, short
 from surefoot.optimize.result import Result
 from surefoot.optimize.scales import round_ticks
 from surefoot.reports.svg import drawing
+from surefoot.style import BEST
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 _GRID = 48
 _MAX_NAME = 32
 # marks are dark, for they lie on the map: where the page is dark too, the legend must not be
-_LEGEND = {"facecolor": "#f4f6f8", "edgecolor": "none", "labelcolor": "#222222", "frameon": True, "framealpha": 1.0}
+_LEGEND = {"facecolor": "0.96", "edgecolor": "none", "labelcolor": "0.13", "frameon": True, "framealpha": 1.0}
 
 
 def success_drawing(
@@ -38,7 +39,7 @@ def success_drawing(
 
         ax = figure.add_subplot()
         mesh = draw_success(ax, result, i, j, fills or [point], _GRID)
-        ax.plot([point[i]], [point[j]], "*", ms=13, ls="", color="gold", mec="0.2", clip_on=False, label="best point")
+        ax.plot([point[i]], [point[j]], **BEST, clip_on=False, label="best point")
         for axis, label, unit in ((ax.xaxis, labels[0], units[0]), (ax.yaxis, labels[1], units[1])):
             axis.set_label_text(short(label, _MAX_NAME), parse_math=False)
             if unit != 1.0:

@@ -10,7 +10,8 @@ from surefoot.optimize.drawing import short
 from surefoot.optimize.importance import LEVEL, Importance, Shares, importance
 from surefoot.reports.numbers import percent
 from surefoot.reports.page import Block, Figure, Table, Text
-from surefoot.reports.svg import PALETTE, drawing
+from surefoot.reports.svg import drawing
+from surefoot.style import LIGHT
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -47,11 +48,11 @@ def _bars(result: Result, order: list[int], total: Shares, first: Shares | None,
     def draw(figure: Any) -> None:
         ax = figure.add_subplot()
         value, low, high = (part[order] for part in (total.value, total.low, total.high))
-        ax.barh(place, value, height=0.55, color=PALETTE[colour], alpha=0.55)
+        ax.barh(place, value, height=0.55, color=LIGHT[colour], alpha=0.55)
         ends = np.maximum([value - low, high - value], 0.0)
-        ax.errorbar(value, place, xerr=ends, fmt="none", ecolor=PALETTE["ink"], elinewidth=1.0, capsize=2.5)
+        ax.errorbar(value, place, xerr=ends, fmt="none", ecolor=LIGHT["ink"], elinewidth=1.0, capsize=2.5)
         if first is not None:
-            ax.plot(first.value[order], place, "o", ms=4.5, mfc="none", mec=PALETTE["ink"], mew=1.0, ls="")
+            ax.plot(first.value[order], place, "o", ms=4.5, mfc="none", mec=LIGHT["ink"], mew=1.0, ls="")
         ax.set_yticks(place, names, parse_math=False)
         ax.invert_yaxis()
         ax.set(xlim=(0.0, 1.02), xlabel=f"share of the variation of {what}")

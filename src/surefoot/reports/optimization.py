@@ -26,8 +26,9 @@ from surefoot.reports.limits import limit_blocks
 from surefoot.reports.maps import mean_drawing
 from surefoot.reports.matters import matter_blocks
 from surefoot.reports.numbers import number, percent, power, versions
-from surefoot.reports.page import Block, Code, Facts, Figure, Note, Section, Table, Text, render, write
-from surefoot.reports.svg import PALETTE, drawing
+from surefoot.reports.page import Block, Code, Facts, Figure, Key, Note, Section, Table, Text, render, write
+from surefoot.reports.svg import drawing
+from surefoot.style import LIGHT
 
 if TYPE_CHECKING:
     from surefoot.optimize.result import Result
@@ -136,17 +137,20 @@ def _position(p: Parameter, value: Any) -> str:
 
 def _convergence(result: Result) -> list[Block]:
     design = min(result.settings.n_init, result.nfev)
-    marked = f" Crosses at the bottom: the {result.n_failures} that failed." if result.n_failures else ""
-    caption = (
-        f"Every evaluation (grey) and the best so far (blue). Dashed: the end of the initial design, {design} "
-        f"point{'s' * (design != 1)} spread evenly.{marked}"
-    )
+    caption = f"Values as the run went on. The initial design has {design} point{'s' * (design != 1)}, spread evenly."
+    legend = [
+        Key("evaluation", "dot", "dots"),
+        Key("best so far", "line", "blue"),
+        Key("end of the initial design", "dashes", "dots"),
+    ]
+    if result.n_failures:
+        legend.append(Key(f"failed ({result.n_failures}), drawn at the bottom", "cross", "red"))
 
     def with_grid(draw_on: Callable[[Any, Result], None]) -> Callable[[Any], None]:
         def draw(figure: Any) -> None:
             ax = figure.add_subplot()
             draw_on(ax, result)
-            ax.yaxis.grid(True, color=PALETTE["rule"], lw=0.6)
+            ax.yaxis.grid(True, color=LIGHT["rule"], lw=0.6)
             ax.set_axisbelow(True)
 
         return draw
@@ -156,8 +160,10 @@ def _convergence(result: Result) -> list[Block]:
     drawings = [drawing(with_grid(draw_convergence), (4.15, 2.9), alt)]
     if result.success and (result.sign * (best_so_far(result) - result.fun) > 0.0).any():
         drawings.append(drawing(with_grid(draw_gap), (4.15, 2.9), "Distance of the best so far to the best of all"))
-        caption += " Right: how far the best so far was from the best of all; the line ends where that was found."
-    blocks: list[Block] = [Figure(drawings, caption, columns=2)]
+        caption += (
+            " The second drawing: how far the best so far was from the best of all; the line ends where that was found."
+        )
+    blocks: list[Block] = [Figure(drawings, caption, columns=2, legend=legend)]
     if ahead := outlook(result):
         blocks.append(Text(f"{ahead[0].upper()}{ahead[1:]}."))
     if result.success:
@@ -215,14 +221,20 @@ def _slices(result: Result) -> Figure:
     d = result.space.d
     order_text = ", the most relevant first" if d > 1 else ""
     some = f" The {len(order)} most relevant of {d} parameters are shown." if d > len(order) else ""
-    learned = (
-        " Dotted red, right-hand scale: the probability that an evaluation succeeds." * result.model.learns_failures
-    )
     caption = (
-        f"The Gaussian process along each parameter through the best point (circle){order_text}: mean and a band of "
-        f"two standard deviations. Where the band is wide, little is known.{learned}{some}"
+        f"The Gaussian process along each parameter through the best point{order_text}. Where the band is wide, "
+        f"little is known.{some}"
     )
-    return Figure(drawings, caption, columns=columns)
+    legend = [
+        Key("mean", "line", "blue"),
+        Key("± 2 standard deviations", "band", "blue", 0.2),
+        Key("best point", "ring", "orange"),
+    ]
+    if result.model.learns_failures:
+        legend.append(Key("P(success), right-hand scale", "dotted", "red"))
+    if d == 1:
+        legend.append(Key("evaluation", "dot", "dots"))
+    return Figure(drawings, caption, columns=columns, legend=legend)
 
 
 # --- time, settings

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Literal
 
 from surefoot.errors import MissingExtraError
 from surefoot.optimize.files import write_whole
+from surefoot.style import css_variables
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -60,12 +61,23 @@ class Facts:
 
 
 @dataclass(frozen=True)
+class Key:
+    """An entry of a legend: how something looks, in a colour of `style`, and what it is."""
+
+    label: str
+    shape: Literal["line", "dashes", "dotted", "band", "bar", "dot", "ring", "cross", "plus", "triangle"]
+    colour: str
+    opacity: float = 1.0
+
+
+@dataclass(frozen=True)
 class Figure:
     """One or more drawings (SVG with alternative texts, see `svg`) over one caption; several stand side by side."""
 
     drawings: Sequence[Markup]
     caption: str
     columns: int = 1  # at most so many side by side; fewer where the page is narrow
+    legend: Sequence[Key] = ()  # of all drawings, if they have none of their own
 
 
 @dataclass(frozen=True)
@@ -97,7 +109,7 @@ class Section:
 def render(title: str, lead: str, sections: Sequence[Section], footer: str) -> str:
     """The whole page."""
     template = _environment().get_template("page.html")
-    page = template.render(title=title, lead=lead, sections=sections, footer=footer)
+    page = template.render(title=title, lead=lead, sections=sections, footer=footer, colours=markup(css_variables()))
     numbers = itertools.count(1)
     page = re.sub("<svg.*?</svg>", lambda svg: svg.group().replace(DRAWING, f"d{next(numbers)}"), page, flags=re.DOTALL)
     return _NOT_HTML.sub("\N{REPLACEMENT CHARACTER}", page)

@@ -1,7 +1,7 @@
 """Matplotlib figures as SVG inside a page: text stays text, ids are unique, colours follow the page's scheme.
 
-Colours   A drawing is made in the light palette below; on output each of its colours becomes the style sheet's variable
-          of that name, so that the figure turns with the page (dark screens, paper). Other colours stay.
+Colours   A drawing is made in the light palette of `style`; on output each of its colours becomes the style sheet's
+          variable of that name, so that the figure turns with the page (dark screens, paper). Other colours stay.
 """
 
 from __future__ import annotations
@@ -16,56 +16,27 @@ from typing import TYPE_CHECKING, Any
 from surefoot.errors import MissingExtraError
 from surefoot.reports.numbers import power
 from surefoot.reports.page import DRAWING, markup
+from surefoot.style import LIGHT, rc_parameters
 
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-PALETTE = {  # as in page.css
-    "ink": "#1d2733", "muted": "#5c6877", "rule": "#d8dee6", "paper": "#ffffff",
-    "blue": "#1f5f9e", "orange": "#b8651b", "teal": "#23807a", "red": "#b23a2e", "violet": "#6f4fa0", "dots": "#9aa4b0",
-}  # fmt: skip
-_VARIABLES = {colour: f"var(--{name})" for name, colour in PALETTE.items()}
+_VARIABLES = {colour: f"var(--{name})" for name, colour in LIGHT.items()}
 
 _STYLE = {
     "svg.fonttype": "none",
     "svg.hashsalt": "surefoot",  # the same drawing gives the same ids
-    "font.family": "sans-serif",
-    "font.size": 9.0,
-    "text.color": PALETTE["ink"],
-    "axes.edgecolor": PALETTE["muted"],
-    "axes.labelcolor": PALETTE["muted"],
-    "axes.titlesize": 9.5,
-    "axes.titleweight": "bold",
-    "axes.titlelocation": "left",
-    "axes.linewidth": 0.7,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
     "axes.facecolor": "none",
-    "axes.formatter.limits": (-4, 6),
     "figure.facecolor": "none",
     "savefig.facecolor": "none",
-    "xtick.color": PALETTE["muted"],
-    "ytick.color": PALETTE["muted"],
-    "xtick.labelsize": 8.5,
-    "ytick.labelsize": 8.5,
-    "xtick.major.width": 0.7,
-    "ytick.major.width": 0.7,
-    "xtick.major.size": 3.0,
-    "ytick.major.size": 3.0,
-    "legend.frameon": False,
-    "legend.fontsize": 8.5,
-    "lines.linewidth": 1.5,
 }
 
 
 @contextmanager
 def _style() -> Iterator[None]:
     import matplotlib
-    from cycler import cycler
 
-    names = ("blue", "orange", "teal", "red", "violet")
-    cycle = cycler(color=[PALETTE[name] for name in names])
-    with matplotlib.rc_context({**_STYLE, "axes.prop_cycle": cycle}), warnings.catch_warnings():
+    with matplotlib.rc_context({**rc_parameters(), **_STYLE}), warnings.catch_warnings():
         # the browser's fonts draw the text, so a glyph that Matplotlib's font lacks is no matter
         warnings.filterwarnings("ignore", message="Glyph")
         warnings.filterwarnings("ignore", "overflow", RuntimeWarning, "matplotlib")  # margins of axes up to 1e300

@@ -17,7 +17,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from surefoot.errors import InvalidInputError, shown
-from surefoot.expect import expect
+from surefoot.expect import at, expect, nearest, within
 from surefoot.runs.names import PARAMETERS_FILE, STDERR, STDOUT
 from surefoot.runs.placeholders import STYLES, Samples, filled, names_in
 
@@ -62,22 +62,30 @@ def _rendered(text: str, values: Mapping[str, Any], style: str, name: str) -> st
 def deck_from(table: Mapping[str, Any], folder: Path, samples: Samples) -> tuple[Deck, set[str]]:
     """The checked keys of [objective], and the names that the templates use."""
     style = table.get("placeholders", "{}")
-    expect(style in STYLES, 'placeholders as "{}", "${}" or "@@"', style, 'placeholders = "@@"')
+    with at("placeholders"):
+        expect(style in STYLES, 'placeholders as "{}", "${}" or "@@"', style, 'placeholders = "@@"')
     files = table.get("files", {})
     texts = isinstance(files, dict) and all(isinstance(source, str) and source for source in files.values())
-    expect(texts, "files as a table from file to template", files, 'files = {"case.inp" = "case.inp.in"}')
-    copies, links = (_sources(table.get(key, []), key, folder) for key in ("copy", "link"))
+    with at("files"):
+        expect(texts, "files as a table from file to template", files, 'files = {"case.inp" = "case.inp.in"}')
+    with at("copy"):
+        copies = _sources(table.get("copy", []), "copy", folder)
+    with at("link"):
+        links = _sources(table.get("link", []), "link", folder)
     made = [*files, *(Path(source).name for source in (*copies, *links))]
     for name in made:
-        _check_target(name)
+        with at("files", name):
+            _check_target(name)
     double = sorted({name for name in made if made.count(name) > 1})
-    expect(not double, "files, copy and link to make each name once", double, "another name for one of them")
+    with at("files" if set(double) & set(files) else "copy"):
+        expect(not double, "files, copy and link to make each name once", double, "another name for one of them")
     used: set[str] = set()
     contents = {}
     for name, source in files.items():
-        contents[name] = _read(folder / source, source)
-        for number, line in enumerate(contents[name].splitlines(keepends=True), 1):
-            used |= _names_of_line(line, number, source, samples, style)
+        with at("files", name):
+            contents[name] = _read(folder / source, source)
+            for number, line in enumerate(contents[name].splitlines(keepends=True), 1):
+                used |= _names_of_line(line, number, source, samples, style)
     return Deck(contents, style, copies, links), used
 
 
@@ -87,7 +95,7 @@ def _names_of_line(line: str, number: int, source: str, samples: Samples, style:
     except InvalidInputError as error:
         others = " or ".join(f'"{other}"' for other in STYLES if other != style)
         hint = f"; where the deck has such marks itself, placeholders = {others}"
-        raise type(error)(f"line {number} of {source}: {error}{hint}") from None
+        raise within(error, f"line {number} of {source}: {error}{hint}") from None
 
 
 def _check_target(name: str) -> None:
@@ -103,7 +111,8 @@ def _sources(names: Any, key: str, folder: Path) -> tuple[str, ...]:
     texts = isinstance(names, list) and all(isinstance(name, str) and name for name in names)
     expect(texts, f"{key} as a list of files and folders", names, f'{key} = ["mesh.dat"]')
     missing = [name for name in names if not os.path.exists(folder / name)]
-    expect(not missing, f"{key} with files that are there", missing, f"a path relative to {folder}")
+    near = nearest(os.path.basename(missing[0]), names_beside(folder / missing[0])) if missing else None
+    expect(not missing, f"{key} with files that are there", missing, near or f"a path relative to {folder}")
     return tuple(os.path.normpath(folder / name) for name in names)
 
 
@@ -116,6 +125,14 @@ def _read(path: Path, source: str) -> str:
         return path.read_bytes().decode(errors="surrogateescape")  # whatever its encoding, its bytes stay
     except (OSError, ValueError) as error:
         raise InvalidInputError(
-            f"expected a template beside the problem file; got {shown(source)} ({error}); try copy for what has no "
-            "placeholders"
+            f"expected a template beside the problem file; got {shown(source)} ({error}); "
+            f"try {nearest(path.name, names_beside(path)) or 'writing it: a text file with parameters in braces, {x}'}"
         ) from None
+
+
+def names_beside(path: str | Path) -> list[str]:
+    """What else there is in the folder of a path."""
+    try:
+        return os.listdir(os.path.dirname(path) or ".")
+    except (OSError, ValueError):
+        return []

@@ -31,8 +31,8 @@ from typing import Any
 from optuna.distributions import BaseDistribution
 
 from surefoot.errors import InvalidInputError, shown
-from surefoot.expect import expect, is_count, is_number, known_keys
-from surefoot.runs.decks import Deck, deck_from
+from surefoot.expect import at, expect, is_count, is_number, known_keys, nearest
+from surefoot.runs.decks import Deck, deck_from, names_beside
 from surefoot.runs.names import PARAMETERS_FILE, PROGRESS
 from surefoot.runs.placeholders import Samples, names_in, samples_of
 from surefoot.runs.results import Source, check_regex, results_from
@@ -40,7 +40,7 @@ from surefoot.runs.results import Source, check_regex, results_from
 _MOST_DEPTH = 6  # of tables and lists
 _MOST_TEXT = 100_000  # characters: Linux takes no longer argument of a command
 _OF_COMMANDS = ("value", "files", "placeholders", "copy", "link", "before", "after", "results")
-_KEYS = (
+OBJECTIVE_KEYS = (
     *("command", "python", "name", "timeout_s", "memory_limit_mb", "n_retries", "retry_on", "environment"),
     *_OF_COMMANDS,
 )
@@ -48,22 +48,30 @@ _KEYS = (
 
 def check_contents(table: Mapping[str, Any]) -> None:
     """Raise for what no key of a problem can hold, before anything looks at it closely."""
-    left: list[tuple[str, int, Any]] = [("the problem file", 0, table)]
+    left: list[tuple[tuple[str, ...], int, Any]] = [((), 0, table)]  # the keys that lead there, how deep it is, and it
     while left:
-        where, depth, value = left.pop()
-        if isinstance(value, Mapping):
-            expect(depth < _MOST_DEPTH, "tables in tables in tables at most", where, "fewer levels")
-            for key, inside in value.items():
-                left += [(f"the name {shown(key)}", depth, key), (key, depth + 1, inside)]
-        elif isinstance(value, list):
-            expect(depth < _MOST_DEPTH, f"lists without lists in {shown(where)}", "more", "fewer levels")
-            left += [(where, depth + 1, inside) for inside in value]
-        elif isinstance(value, str):
-            expect("\0" not in value, f"text without NUL characters for {shown(where)}", value, "leaving them out")
-            short = len(value) <= _MOST_TEXT
-            expect(short, f"text of at most {_MOST_TEXT} characters for {shown(where)}", value, "a file instead")
-        elif isinstance(value, int):
-            expect(-(2**63) <= value < 2**63, f"an integer of 64 bits for {shown(where)}", value, "a float")
+        place, depth, value = left.pop()
+        with at(*place):
+            left += _inside(place, depth, value)
+
+
+def _inside(place: tuple[str, ...], depth: int, value: Any) -> list[tuple[tuple[str, ...], int, Any]]:
+    where = place[-1] if place else "the problem file"
+    if isinstance(value, Mapping):
+        expect(depth < _MOST_DEPTH, "tables in tables in tables at most", where, "fewer levels")
+        for key in value:
+            expect("\0" not in key and len(key) <= _MOST_TEXT, "names without NUL characters", key, "another name")
+        return [((*place, key), depth + 1, inside) for key, inside in value.items()]
+    if isinstance(value, list):
+        expect(depth < _MOST_DEPTH, f"lists without lists in {shown(where)}", "more", "fewer levels")
+        return [(place, depth + 1, inside) for inside in value]
+    if isinstance(value, str):
+        expect("\0" not in value, f"text without NUL characters for {shown(where)}", value, "leaving them out")
+        short = len(value) <= _MOST_TEXT
+        expect(short, f"text of at most {_MOST_TEXT} characters for {shown(where)}", value, "a file instead")
+    elif isinstance(value, int):
+        expect(-(2**63) <= value < 2**63, f"an integer of 64 bits for {shown(where)}", value, "a float")
+    return []
 
 
 @dataclass(frozen=True)
@@ -130,32 +138,46 @@ class Evaluator:
 
 def evaluator_from(table: Mapping[str, Any], folder: Path, parameters: Mapping[str, BaseDistribution]) -> Evaluator:
     """The checked [objective] table."""
-    known_keys("[objective]", table, _KEYS)
+    of_run = ("n_evals", "direction", "seed", "policy", "kernel", "noise", "n_init", "max_failures", "stop")
+    top = dict.fromkeys(of_run, "it at the top of the file, above the first [table]")
+    others = {key: f"a table [{key}] of its own" for key in ("outputs", "constraints", "parameters")}
+    known_keys("[objective]", table, OBJECTIVE_KEYS, {**top, **others, "workers": "surefoot run --workers 4"})
     one = ("command" in table) != ("python" in table)
     expect(one, "command or python in [objective]", sorted(table), 'command = ["./sim", "{x}"]')
     for key in _OF_COMMANDS if "python" in table else ():
-        expect(key not in table, f"no {key} with python", table.get(key), "doing it in the function")
+        with at(key):
+            expect(key not in table, f"no {key} with python", table.get(key), "doing it in the function")
     for key in ("timeout_s", "memory_limit_mb"):
-        _check_positive(key, table.get(key))
+        with at(key):
+            _check_positive(key, table.get(key))
     n_retries = table.get("n_retries", 2)
-    expect(is_count(n_retries, 0), "n_retries of at least 0", n_retries, "n_retries = 2")
+    with at("n_retries"):
+        expect(is_count(n_retries, 0), "n_retries of at least 0", n_retries, "n_retries = 2")
     retry_on = table.get("retry_on", [])
     names = isinstance(retry_on, list) and all(
         isinstance(name, (str, int)) and not isinstance(name, bool) for name in retry_on
     )
-    expect(names, "retry_on as a list of exit statuses, signals or exceptions", retry_on, 'retry_on = [75, "OSError"]')
+    with at("retry_on"):
+        expect(
+            names, "retry_on as a list of exit statuses, signals or exceptions", retry_on, 'retry_on = [75, "OSError"]'
+        )
     name = table.get("name", "")
-    expect(isinstance(name, str) and ("name" not in table or name != ""), "name as text", name, 'name = "loss"')
+    with at("name"):
+        expect(isinstance(name, str) and ("name" not in table or name != ""), "name as text", name, 'name = "loss"')
+    with at("environment"):
+        environment = _environment(table.get("environment", {}))
+    with at("python"):
+        python = _python(table["python"], folder) if "python" in table else ""
     own = Evaluator() if "python" in table else _of_command(table, folder, parameters, name)
     return replace(
         own,
-        python=_python(table["python"], folder) if "python" in table else "",
+        python=python,
         name=name,
         timeout_s=table.get("timeout_s"),
         memory_limit_mb=table.get("memory_limit_mb"),
         n_retries=n_retries,
         retry_on=tuple(str(name) for name in retry_on),
-        environment=_environment(table.get("environment", {})),
+        environment=environment,
     )
 
 
@@ -165,10 +187,13 @@ def _check_positive(key: str, value: Any) -> None:
 
 
 def _environment(environment: Any) -> dict[str, str]:
-    texts = isinstance(environment, dict) and all(isinstance(text, str) for text in environment.values())
-    expect(texts, "environment as a table of texts", environment, 'OMP_NUM_THREADS = "1"')
-    bad = [name for name in environment if not name or "=" in name]
-    expect(not bad, "environment with names that are not empty and have no =", bad, 'OMP_NUM_THREADS = "1"')
+    expect(isinstance(environment, dict), "environment as a table of texts", environment, 'OMP_NUM_THREADS = "1"')
+    for name, text in environment.items():
+        with at(name):
+            is_text = isinstance(text, str)
+            expect(is_text, f"environment as a table of texts, in which {name} stands", text, f'{name} = "{text}"')
+            what = "environment with names that are not empty and have no ="
+            expect(bool(name) and "=" not in name, what, name, 'OMP_NUM_THREADS = "1"')
     return dict(environment)
 
 
@@ -178,27 +203,34 @@ def _of_command(
     """What only a command has: arguments, decks, steps before and after it, what is read of what it leaves."""
     samples = samples_of(parameters, folder)
     deck, used = deck_from(table, folder, samples)
-    command, own = _command(table["command"], folder, samples)
+    with at("command"):
+        command, own = _command(table["command"], folder, samples)
     used |= own
     steps: dict[str, tuple[Step, ...]] = {}
     for key in ("before", "after"):
-        steps[key], own = _steps(key, table.get(key, []), folder, samples)
+        with at(key):
+            steps[key], own = _steps(key, table.get(key, []), folder, samples)
         used |= own
     missing = [name for name in parameters if name not in used]
     reads_file = not used & set(parameters) or any(PARAMETERS_FILE in argument for argument in command)
     place = "the command or the files" if deck.files else "the command"
-    expect(
-        not missing or reads_file,
-        f"every parameter in {place}, or none if it reads {PARAMETERS_FILE}",
-        f"no {{{missing[0]}}}" if missing else "",
-        f"adding {{{missing[0]}}}" if missing else "",
-    )
-    expect(not ("value" in table and "results" in table), "value or results", "both", "the value among the results")
+    with at("command"):
+        expect(
+            not missing or reads_file,
+            f"every parameter in {place}, or none if it reads {PARAMETERS_FILE}",
+            f"no {{{missing[0]}}}" if missing else "",
+            f"adding {{{missing[0]}}}" if missing else "",
+        )
+    with at("value"):
+        expect(not ("value" in table and "results" in table), "value or results", "both", "the value among the results")
     results: tuple[tuple[str, Source], ...] = ()
     if "results" in table:
-        results = results_from(table["results"], parameters, lambda spec: _python(spec, folder))
-        _check_name(name, [key for key, _ in results if key != PROGRESS])
-    value = _value(table.get("value"))
+        with at("results"):
+            results = results_from(table["results"], parameters, lambda spec: _python(spec, folder))
+        with at("name"):
+            _check_name(name, [key for key, _ in results if key != PROGRESS])
+    with at("value"):
+        value = _value(table.get("value"))
     return Evaluator(command, value=value, deck=deck, before=steps["before"], after=steps["after"], results=results)
 
 
@@ -251,13 +283,27 @@ def _executable(name: str, folder: Path) -> str:
     path = str(folder / name) if "/" in name else name
     found = shutil.which(path)
     if found is None:
-        exists = os.path.exists(path)
         raise InvalidInputError(
-            f"expected an executable as the first part of command; got {shown(name)}, "
-            f"{'a file that cannot be executed' if exists else 'no such program'}; "
-            f"try {'chmod +x ' + name if exists else 'a path relative to the problem file, ./' + name[:100]}"
+            f"expected an executable as the first part of command; got {shown(name)}, {_not_executable(name, folder)}"
         )
     return found
+
+
+def _not_executable(name: str, folder: Path) -> str:
+    """What is wrong with it, and what to try."""
+    path = os.path.normpath(folder / name)
+    if "/" not in name:
+        beside = (
+            f"./{name}" if os.path.isfile(path) else "installing it, or its path from the problem file, with a slash"
+        )
+        return f"no such program on the PATH; try {beside}"
+    if os.path.isdir(path):
+        return "a folder; try a file in it"
+    if os.path.exists(path):
+        return f"a file that cannot be executed; try chmod +x {name}"
+    near = nearest(os.path.basename(path), names_beside(path))
+    attempt = os.path.join(os.path.dirname(name), near) if near else f"its path relative to {folder}"
+    return f"no such program at {path}; try {attempt}"
 
 
 def _python(spec: Any, folder: Path) -> str:
@@ -269,7 +315,9 @@ def _python(spec: Any, folder: Path) -> str:
     )
     module = str(spec).split(":")[0]
     if module.endswith(".py"):
-        expect(os.path.isfile(folder / module), "a Python file beside the problem file", module, "its relative path")
+        near = nearest(os.path.basename(module), names_beside(folder / module))
+        there = os.path.isfile(folder / module)
+        expect(there, "a Python file beside the problem file", module, near or f"its path relative to {folder}")
     return str(spec)
 
 

@@ -12,9 +12,10 @@ from optuna.study import Study
 
 from surefoot.integrations.optuna_history import result_of
 from surefoot.optimize.drawing import axis_values
-from surefoot.optimize.parameters import Real
+from surefoot.optimize.influence import influence
 from surefoot.optimize.result import Result
 from surefoot.optimize.scales import scale_of
+from surefoot.style import LIGHT, SUCCESS_SCALE
 
 _GRID = 24
 _MOST_POINTS = 300  # of the convergence, thinned beyond
@@ -30,10 +31,8 @@ def save_figures(study: Study) -> bool:
     result = result_of(study)
     if result.nfev:
         save_plotly_graph_object(study, convergence(result, go), graph_object_id="surefoot-convergence")
-    real = [i for i, p in enumerate(result.space.parameters) if isinstance(p, Real)]
-    if result.success and result.n_failures and len(real) >= 2:
-        save_plotly_graph_object(study, success_map(result, go, *_relevant(result, real)),
-                                 graph_object_id="surefoot-success")  # fmt: skip
+    if result.success and result.n_failures and (pairs := influence(result).pairs):
+        save_plotly_graph_object(study, success_map(result, go, *pairs[0]), graph_object_id="surefoot-success")
     return True
 
 
@@ -52,22 +51,22 @@ def convergence(result: Result, go: Any) -> Any:
         "template": "none",
     })  # fmt: skip
     figure.add_scatter(x=number[good].tolist(), y=_short(y[good]), mode="markers", name="evaluation",
-                       marker={"color": "#999999", "size": 5})  # fmt: skip
+                       marker={"color": LIGHT["dots"], "size": 5})  # fmt: skip
     figure.add_scatter(x=number[known].tolist(), y=_short(best[known]), mode="lines", name="best so far",
-                       line={"color": "#1f77b4", "shape": "hv"})  # fmt: skip
+                       line={"color": LIGHT["blue"], "shape": "hv"})  # fmt: skip
     failed = keep[~ok[keep]]
     if len(failed) and len(good):
         figure.add_scatter(x=number[failed].tolist(), y=[float(f"{y[ok].min():.6g}")] * len(failed), mode="markers",
-                           name="failed", marker={"color": "#d62728", "symbol": "x", "size": 6})  # fmt: skip
+                           name="failed", marker={"color": LIGHT["red"], "symbol": "x", "size": 6})  # fmt: skip
     return figure
 
 
 def success_map(result: Result, go: Any, i: int, j: int) -> Any:
-    """P(success) over two parameters, the others as at the best point, with the evaluations."""
+    """P(success) over two parameters, the others as at the best point, with the evaluations and a line at 1/2."""
     a, b = axis_values(result, i, _GRID), axis_values(result, j, _GRID)
     base = list(result.space.validate(result.x))
     points = [[u if k == i else v if k == j else base[k] for k in range(result.space.d)] for v in b for u in a]
-    p = result.success_probability(points).reshape(_GRID, _GRID)
+    p = result.success_probability(points).reshape(len(b), len(a))
     names = result.space.names
     kinds = ["log" if getattr(result.space.parameters[k], "log", False) else "linear" for k in (i, j)]
     figure = go.Figure(layout={
@@ -76,7 +75,11 @@ def success_map(result: Result, go: Any, i: int, j: int) -> Any:
         "yaxis": {"title": names[j], "type": kinds[1]},
         "template": "none",
     })  # fmt: skip
-    figure.add_heatmap(x=_short(a), y=_short(b), z=[_short(row, 2) for row in p], zmin=0, zmax=1, colorscale="RdYlGn")
+    figure.add_contour(
+        x=_short(a), y=_short(b), z=[_short(row, 2) for row in p], zmin=0, zmax=1, colorscale=SUCCESS_SCALE,
+        colorbar={"title": {"text": "P(success)"}}, name="P(success) = 1/2", showlegend=True, line={"color": "black"},
+        contours={"coloring": "heatmap", "start": 0.5, "end": 0.5, "size": 1},
+    )  # fmt: skip
     for ok, symbol, name in ((True, "circle", "succeeded"), (False, "x", "failed")):
         shown = [e.x for e in result.history.evaluations if e.ok == ok and e.status != "transient"][
             -_MOST_POINTS // 2 :
@@ -85,15 +88,6 @@ def success_map(result: Result, go: Any, i: int, j: int) -> Any:
                            marker={"color": "black", "symbol": symbol, "size": 5})  # fmt: skip
     figure.update_layout(legend={"orientation": "h"})
     return figure
-
-
-def _relevant(result: Result, real: list[int]) -> tuple[int, int]:
-    """The two real parameters along which the evaluations' successes and failures differ most."""
-    ok, units = result.history.ok, result.history.units(result.space)
-    starts = np.cumsum([0, *(p.n_columns for p in result.space.parameters)])
-    gaps = {i: abs(units[ok, starts[i]].mean() - units[~ok, starts[i]].mean()) for i in real}
-    first, second = sorted(sorted(gaps, key=lambda i: -gaps[i])[:2])
-    return first, second
 
 
 def _short(values: Any, digits: int = 5) -> list[float]:

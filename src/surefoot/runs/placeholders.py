@@ -35,8 +35,6 @@ Samples = Mapping[str, tuple[Any, ...]]  # values of each name that show whether
 
 def samples_of(parameters: Mapping[str, BaseDistribution], folder: Path) -> dict[str, tuple[Any, ...]]:
     """What may stand in a placeholder."""
-    reserved = sorted(set(OWN) & set(parameters))
-    expect(not reserved, f"parameters not named {', '.join(OWN)}", reserved, "other names")
     own = {"here": (str(folder),), "folder": ("/folder",), "trial": (0,)}
     return {name: _samples(d) for name, d in parameters.items()} | own
 
@@ -67,7 +65,9 @@ def names_in(text: str, samples: Samples, style: str = "{}") -> set[str]:
         found = [(name, spec) for _, name, spec in _pieces(text, style) if name is not None]
         for name, spec in found:
             if name not in samples:
-                attempt = nearest(name, samples) or _way_out(style)
+                known = next(iter(samples))
+                brace = f"{{{{{{{name}}}}}}} where braces are meant" if style == "{}" else _way_out(style)
+                attempt = nearest(name, samples) or f"a parameter, {known}, or {brace}"
                 among = f"placeholders among {', '.join(samples)} in {shown(text)}"
                 raise UnknownNameError(f"expected {among}; got {shown(name)}; try {attempt}")
             wide = any(len(digits) > 3 for digits in re.findall(r"\d+", spec))

@@ -25,9 +25,10 @@ time = "02:00:00"
 from __future__ import annotations
 
 import os
+import re
 import tomllib
 import warnings
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -42,16 +43,19 @@ from optuna.distributions import (
 
 import surefoot
 from surefoot.errors import InvalidInputError, shown
-from surefoot.expect import expect, is_count, is_number, known_keys, nearest
+from surefoot.expect import at, expect, is_count, is_number, known_keys, nearest, within
 from surefoot.integrations.optuna_space import constrained_space, contains
+from surefoot.optimize.limits import check_limits
 from surefoot.optimize.parameters import Integer, Real
 from surefoot.optimize.settings import Settings, default_n_init
 from surefoot.optimize.space import Space
 from surefoot.optimize.stopping import Stop, stop_of
 from surefoot.runs.address import redacted
-from surefoot.runs.evaluator import Evaluator, check_contents, evaluator_from
+from surefoot.runs.evaluator import OBJECTIVE_KEYS, Evaluator, check_contents, evaluator_from
 from surefoot.runs.notify import command_of
+from surefoot.runs.placeholders import OWN
 from surefoot.runs.slurm_table import SlurmTable, slurm_from
+from surefoot.runs.toml_lines import line_of
 from surefoot.runs.values import domain_of
 
 _KEYS = (
@@ -71,6 +75,11 @@ _MOST_BYTES = 2**24  # of a problem file
 _MOST_NAME = 200  # bytes: endings are added, and file names have at most 255
 _MOST_STEPS = 1e9  # of a grid
 _SETTINGS = tuple(Settings.__dataclass_fields__)
+_NAME = re.compile(r"[^\W\d]\w*")
+_ELSEWHERE = {
+    **dict.fromkeys(OBJECTIVE_KEYS, "it in [objective]"),
+    **{key: f"surefoot run --{key} …: it is said when a run is started" for key in ("workers", "storage", "dask")},
+}
 
 
 @dataclass(frozen=True)
@@ -116,15 +125,21 @@ class Problem:
 
 
 def read_problem(path: Path) -> Problem:
-    """Read and check a problem file."""
-    return problem_from(_read(path), path.resolve().parent, default_name=path.stem)
+    """Read and check a problem file; an error names the file, and the line if it is known."""
+    text, table = _read(path)
+    try:
+        return problem_from(table, path.resolve().parent, default_name=path.stem)
+    except InvalidInputError as error:
+        line = line_of(text, error.place)
+        raise within(error, f"{path.name}{f', line {line}' if line else ''}: {error}") from None
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _read(path: Path) -> tuple[str, dict[str, Any]]:
+    """Its text, and what it says."""
     try:
         with path.open("rb") as file:
-            text = file.read(_MOST_BYTES)
-        table = tomllib.loads(text.decode())
+            text = file.read(_MOST_BYTES).decode()
+        table = tomllib.loads(text)
     except OSError as error:
         raise InvalidInputError(
             f"expected a readable problem file; got {error.strerror}: {shown(redacted(str(path)))}; "
@@ -134,8 +149,7 @@ def _read(path: Path) -> dict[str, Any]:
         raise InvalidInputError(
             f"expected a TOML file; got {shown(str(path))}: {str(error)[:300]}; try mending that line"
         ) from None
-    check_contents(table)
-    return table
+    return text, table
 
 
 def storage_place(place: str) -> str:
@@ -143,7 +157,7 @@ def storage_place(place: str) -> str:
     if not place.endswith(".toml"):
         return place
     path = Path(place)
-    return str(path.resolve().parent / f"{_name(_read(path), path.stem)}.db")
+    return str(path.resolve().parent / f"{_name(_read(path)[1], path.stem)}.db")
 
 
 def _name(table: Mapping[str, Any], default: str) -> str:
@@ -157,47 +171,83 @@ def _name(table: Mapping[str, Any], default: str) -> str:
 def problem_from(table: Mapping[str, Any], folder: Path, default_name: str = "problem") -> Problem:
     """A problem from the tables of a TOML file; `folder` is where its relative paths start."""
     check_contents(table)
-    known_keys("the problem", table, (*_KEYS, *_SETTINGS))
-    n_evals = table.get("n_evals", 100)
-    expect(is_count(n_evals, 1), "n_evals of at least 1", n_evals, "n_evals = 100")
-    direction = table.get("direction", "minimize")
-    expect(direction in ("minimize", "maximize"), "direction minimize or maximize", direction, 'direction = "minimize"')
-    heartbeat = table.get("heartbeat_s", 10.0)
-    number = is_number(heartbeat) and 0.1 <= heartbeat <= 3600.0
-    expect(number, "heartbeat_s between 0.1 and 3600 seconds", heartbeat, "heartbeat_s = 10")
-    parameters = _parameters(table.get("parameters"))
-    expect(isinstance(table.get("objective"), dict), "a table [objective]", table.get("objective"), "[objective]")
-    settings = {"n_init": default_n_init(len(parameters)), **{k: table[k] for k in _SETTINGS if k in table}}
-    stop = stop_of(table.get("stop"))
-    if stop and stop.failures:
-        settings.setdefault("failure_budget", stop.failures)
-    for key, value in settings.items():
-        if key == "outputs":
-            expect(isinstance(value, dict), "a table [outputs] of limits by name", value, 'stress = "<= 250e6"')
-            continue
-        expect(isinstance(value, (str, int, float)), f"a text or a number for {key}", value, f"leaving {key} out")
-    evaluator = evaluator_from(table["objective"], folder, parameters)
-    results = list(dict(evaluator.results))
-    for name in table.get("outputs", {}) if results else ():
-        expect(
-            name in results, f"[outputs] to name results, {', '.join(results)}", name, nearest(name, results) or "one"
-        )
+    known_keys("the problem", table, (*_KEYS, *_SETTINGS), _ELSEWHERE)
+    n_evals, direction, heartbeat = (
+        table.get(key, default) for key, default in (("n_evals", 100), ("direction", "minimize"), ("heartbeat_s", 10.0))
+    )
+    with at("n_evals"):
+        expect(is_count(n_evals, 1), "n_evals of at least 1", n_evals, "n_evals = 100")
+    with at("direction"):
+        known = direction in ("minimize", "maximize")
+        expect(known, "direction minimize or maximize", direction, 'direction = "minimize"')
+    with at("heartbeat_s"):
+        number = is_number(heartbeat) and 0.1 <= heartbeat <= 3600.0
+        expect(number, "heartbeat_s between 0.1 and 3600 seconds", heartbeat, "heartbeat_s = 10")
+    with at("name"):
+        name = _name(table, default_name)
+    with at("parameters"):
+        parameters = _parameters(table.get("parameters"))
+    objective = table.get("objective")
+    for own in OWN if isinstance(objective, dict) and "command" in objective else ():
+        with at("parameters", own):
+            expect(own not in parameters, f"parameters not named {', '.join(OWN)}", own, f"my_{own}")
+    with at("objective"):
+        expect(isinstance(objective, dict), "a table [objective]", objective, "[objective]")
+        evaluator = evaluator_from(table["objective"], folder, parameters)
+    with at("max_failures"):
+        max_failures = _max_failures(table.get("max_failures", 50))
+    with at("stop"):
+        stop = stop_of(table.get("stop"))
+    with at("constraints"):
+        outputs = {*table.get("outputs", ()), *dict(evaluator.results)} if _is_table(table, "outputs") else set()
+        constraints = _constraints(table.get("constraints", {}), parameters, outputs)
     return Problem(
-        name=_name(table, default_name),
+        name=name,
         folder=folder,
         parameters=parameters,
         evaluator=evaluator,
-        settings=Settings.of(**settings),
+        settings=_settings(table, len(parameters), list(dict(evaluator.results)), stop),
         n_evals=n_evals,
         direction=cast(Literal["minimize", "maximize"], direction),
-        max_failures=_max_failures(table.get("max_failures", 50)),
+        max_failures=max_failures,
         heartbeat_s=float(heartbeat),
-        stop=stop,
-        notify=command_of(table["notify"]) if "notify" in table else (),
-        constraints=_constraints(table.get("constraints", {}), parameters),
         slurm=slurm_from(table.get("slurm", {}), evaluator.timeout_s),
+        stop=stop,
+        constraints=constraints,
         was=_was(table["parameters"], parameters),
+        notify=command_of(table["notify"]) if "notify" in table else (),
     )
+
+
+def _is_table(table: Mapping[str, Any], key: str) -> bool:
+    return isinstance(table.get(key, {}), dict)
+
+
+def _settings(table: Mapping[str, Any], d: int, results: list[str], stop: Stop | None) -> Settings:
+    """The settings of the optimizer, each checked by itself first, so that the wrong one is known.
+
+    A budget of failures that ends the run steers it too, unless the problem says otherwise.
+    """
+    given = {key: table[key] for key in _SETTINGS if key in table}
+    for key, value in given.items():
+        with at(key):
+            if key == "outputs":
+                _check_limits(value, results)
+                continue
+            expect(isinstance(value, (str, int, float)), f"a text or a number for {key}", value, f"leaving {key} out")
+            Settings.of(**{"n_init": default_n_init(d), key: value})
+    budget = {"failure_budget": stop.failures} if stop and stop.failures else {}
+    return Settings.of(**{"n_init": default_n_init(d), **budget, **given})
+
+
+def _check_limits(limits: Any, results: list[str]) -> None:
+    expect(isinstance(limits, dict), "a table [outputs] of limits by name", limits, 'stress = "<= 250e6"')
+    for name, text in limits.items():
+        with at(name):
+            known = not results or name in results
+            hint = nearest(name, results) or f"a result {name} in [objective.results]"
+            expect(known, f"[outputs] to name results, {', '.join(results)}", name, hint)
+            check_limits({name: text})
 
 
 def _was(table: Mapping[str, Any], parameters: Mapping[str, BaseDistribution]) -> dict[str, Any]:
@@ -205,19 +255,38 @@ def _was(table: Mapping[str, Any], parameters: Mapping[str, BaseDistribution]) -
     given = {name: fields["was"] for name, fields in table.items() if "was" in fields}
     for name, value in given.items():
         d = parameters[name]
-        expect(contains(d, value), f"what {name!r} was {domain_of(d)}", value, "wider bounds, or leaving was out")
+        with at("parameters", name, "was"):
+            expect(contains(d, value), f"what {name!r} was {domain_of(d)}", value, "wider bounds, or leaving was out")
     return given
 
 
-def _constraints(table: Any, parameters: Mapping[str, BaseDistribution]) -> dict[str, str]:
-    texts = isinstance(table, dict) and all(isinstance(text, str) for text in table.values())
-    expect(texts, "a table [constraints] of texts by name", table, 'fits = "d_inner + 0.001 <= d_outer"')
+def _constraints(table: Any, parameters: Mapping[str, BaseDistribution], outputs: Collection[str]) -> dict[str, str]:
+    what, example = "a table [constraints] of texts by name", 'fits = "d_inner + 0.001 <= d_outer"'
+    expect(isinstance(table, dict), what, table, example)
     for name, text in table.items():
-        try:
-            constrained_space(parameters, text)
-        except InvalidInputError as error:
-            raise type(error)(f"in the constraint {shown(name)}: {error}") from None
+        with at(name):
+            expect(isinstance(text, str), what, text, example)
+            _check_names(text, parameters, outputs)
+            try:
+                constrained_space(parameters, text)
+            except InvalidInputError as error:
+                raise within(error, f"in the constraint {shown(name)}: {error}") from None
     return dict(table)
+
+
+def _check_names(text: str, parameters: Mapping[str, BaseDistribution], outputs: Collection[str]) -> None:
+    """Raise for names that stand for something, but for nothing that a known constraint can have."""
+    names = set(_NAME.findall(text))
+    for name in sorted(names & set(outputs) - set(parameters)):
+        what = "[constraints] on parameters, which are known before an evaluation"
+        expect(False, what, f"{text} with the output {name}", f'[outputs] with {name} = "<= 1.0"')
+    for name in sorted(names & set(parameters)):
+        choices = getattr(parameters[name], "choices", ())
+        numbers = all(is_number(choice) for choice in choices)
+        what = f"[constraints] on numbers; the choices of {name} are texts"
+        expect(
+            numbers, what, text, f"choices = [1, 2] that the program translates, or a failure for what {name} forbids"
+        )
 
 
 def _max_failures(limit: Any) -> int | float | None:
@@ -229,7 +298,11 @@ def _max_failures(limit: Any) -> int | float | None:
 
 def _parameters(table: Any) -> dict[str, BaseDistribution]:
     expect(isinstance(table, dict) and bool(table), "a table [parameters] with at least one", table, "[parameters]")
-    return {name: _parameter(name, fields) for name, fields in table.items()}
+    found = {}
+    for name, fields in table.items():
+        with at(name):
+            found[name] = _parameter(name, fields)
+    return found
 
 
 def _parameter(name: str, fields: Any) -> BaseDistribution:

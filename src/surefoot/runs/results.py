@@ -22,8 +22,8 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
-from surefoot.errors import InvalidInputError, SurefootError, shown
-from surefoot.expect import expect, known_keys, nearest
+from surefoot.errors import InvalidInputError, shown
+from surefoot.expect import at, expect, known_keys, nearest, within
 from surefoot.formulas import Formula, parse_formula
 
 TAKES = ("last", "first", "sum", "min", "max", "mean")
@@ -63,29 +63,38 @@ def results_from(
     expect(isinstance(table, dict), "[objective.results] as a table", table, _EXAMPLE)
     double = sorted(set(table) & set(parameters))
     expect(not double, "results that have other names than parameters", double, "another name")
-    sources = {name: _source(name, fields, python) for name, fields in table.items()}
-    needs = {n: _formula(n, s.formula, [*table, *parameters]).names if s.formula else () for n, s in sources.items()}
+    sources: dict[str, Source] = {}
+    needs: dict[str, Collection[str]] = {}
+    for name, fields in table.items():
+        with at(name):
+            source = sources[name] = _source(name, fields, python)
+            others = [other for other in (*table, *parameters) if other != name]
+            needs[name] = _formula(name, source.formula, others).names if source.formula else ()
     order: list[str] = []
     left = list(sources)
     while left:
         ready = [name for name in left if not set(needs[name]) & set(left)]
-        expect(bool(ready), "results that do not need one another in a circle", left, "one of them from a file")
+        with at(left[0]):
+            expect(bool(ready), "results that do not need one another in a circle", left, "one of them from a file")
         order += ready
         left = [name for name in left if name not in ready]
     return tuple((name, sources[name]) for name in order)
 
 
 def _formula(name: str, text: str, names: Collection[str]) -> Formula:
+    itself = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None and name not in names
+    expect(not itself, f"the result {shown(name)} of other results", text, f"another name for what it needs of {name}")
     try:
         return parse_formula(text, names)
-    except SurefootError as error:
-        raise type(error)(f"result {shown(name)}: {error}") from None
+    except InvalidInputError as error:
+        raise within(error, f"result {shown(name)}: {error}") from None
 
 
 def _source(name: str, fields: Any, python: Callable[[Any], str]) -> Source:
     where = f"result {shown(name)}"
     expect(bool(name), "results with names", name, "a name")
     if isinstance(fields, str):
+        expect(fields.strip() != "", f"a formula for {where}", fields, '"mass + 10*heat"')
         return Source(formula=fields)
     expect(isinstance(fields, dict), f"a table or an expression for {where}", fields, _EXAMPLE)
     known_keys(where, fields, ("file", "regex", "line", "column", "take", "optional", "key", "python", *FORMATS))

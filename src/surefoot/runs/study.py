@@ -52,9 +52,9 @@ class Counts:
     best: float | None  # within the limits on outputs and the known constraints
     forgotten: int = 0  # trials that the user took out
     fallbacks: int = 0  # evaluations at random points because the engine failed
-    reasons: tuple[str, ...] = ()  # of the last failures, the latest last
     outside: int = 0  # evaluations that parameters changed since do not have
     queued: int = 0  # points that wait to be evaluated
+    reasons: tuple[str, ...] = ()  # of the last failures, the latest last
 
 
 def open_study(problem: Problem, storage: RDBStorage, note: Callable[[str], None] = lambda text: None) -> Study:
@@ -172,9 +172,9 @@ def counts_of(study: Study, n_evals: int, trials: Sequence[FrozenTrial] | None =
         best=None if not values else (max if study.direction.name == "MAXIMIZE" else min)(values),
         forgotten=sum(FORGOTTEN in t.user_attrs for t in found),
         fallbacks=len(fallbacks_of(counted)),
-        reasons=tuple(f"trial {t.number}: {reason_of(t)}" for t in _last_failed(finished)),
         queued=sum(t.state == TrialState.WAITING for t in counted),
         outside=sum(OUTSIDE in t.user_attrs and t.state.is_finished() for t in found),
+        reasons=tuple(f"trial {t.number}: {reason_of(t)}" for t in _last_failed(finished)),
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -21,7 +21,6 @@ from optuna.study import Study
 from optuna.trial import TrialState
 
 from surefoot.errors import (
-    InvalidInputError,
     SpaceExhaustedError,
     StorageLostError,
     StorageReplacedError,
@@ -30,28 +29,26 @@ from surefoot.errors import (
     as_reason,
     encodable,
 )
-from surefoot.execute.system import require_processes
 from surefoot.integrations.optuna_history import OUTPUT, REASON, TRANSIENT, is_void, result_of
 from surefoot.integrations.optuna_outputs import constraint_attributes, objective_of, output_attributes, outputs_of
 from surefoot.optimize.hopeless import stop_if_hopeless
 from surefoot.optimize.limits import check_returned
 from surefoot.optimize.outputs import check_named, under_one_name
 from surefoot.optimize.result import Result
-from surefoot.runs import evaluation, rescue
+from surefoot.runs import rescue
 from surefoot.runs.claims import Claims
 from surefoot.runs.contents import files_of, stamps_of
-from surefoot.runs.evaluation import Finished, evaluate_trial, processes
+from surefoot.runs.evaluation import Finished, processes
 from surefoot.runs.heart import Heart
-from surefoot.runs.jobs import Jobs, tag_of
+from surefoot.runs.jobs import Jobs
 from surefoot.runs.names import NO_SHARE, PROGRESS
-from surefoot.runs.notify import Notice
 from surefoot.runs.patience import Patience
 from surefoot.runs.problem import Problem
 from surefoot.runs.rescue import Unsaved
 from surefoot.runs.set_up import stop_if_set_up_fails
 from surefoot.runs.signals import Signals
-from surefoot.runs.storage import close_storage, is_copied, make_durable, open_storage, parse_url, shown_url
-from surefoot.runs.study import Reporter, counts_of, note_changes, open_study, told_if_used_up
+from surefoot.runs.storage import is_copied, make_durable, parse_url, shown_url
+from surefoot.runs.study import Reporter, counts_of, note_changes, told_if_used_up
 from surefoot.runs.versions import is_of_today
 
 INTERRUPTED = "interrupted"  # how the message of a result begins if the user stopped the run
@@ -60,57 +57,6 @@ _POLL_S = 0.2
 _TOML_HINT = "other bounds, a look at one of them (surefoot show … --trial), or max_failures = 0 in the problem file"
 _MOST_TROUBLES = 20
 _LAST_PATIENCE_S = 10.0  # with the storage, once the user wants to stop
-
-
-def run(
-    problem: Problem,
-    place: str | None = None,
-    *,
-    workers: int = 1,
-    executor: Executor | None = None,
-    slurm: bool = False,
-    reporter: Reporter,
-) -> Result:
-    """Work on the problem's study until its budget is used up, or the user stops it; the study's result.
-
-    place     the storage; default: a SQLite file beside the problem file
-    workers   evaluations at a time
-    executor  where they run; default: threads here, each waiting for a process
-    slurm     as jobs of SLURM instead, which outlive this process: the next run finds them
-    """
-    if workers < 1:
-        raise InvalidInputError(f"expected at least one evaluation at a time; got workers={workers!r}; try workers=1")
-    if executor is None:
-        require_processes("evaluations of a problem file", problem.evaluator.memory_limit_mb)
-    where = str(place or problem.default_storage)
-    notice = Notice(problem.notify, problem.folder, problem.name, reporter.note)
-    with Signals() as signals:
-        opening = Patience(where, reporter.note, lambda: signals.finish)
-        storage = opening(lambda: open_storage(where, create=True))
-        try:
-            study = opening(lambda: open_study(problem, storage, reporter.note))
-            worker = Worker(problem, study, storage, workers, reporter, signals, where)
-            if slurm:
-                with Jobs(problem, opening(lambda: tag_of(study)), reporter.note) as jobs:
-                    worker.run(jobs.start, jobs)
-            elif executor is not None:
-                worker.run(lambda *point: executor.submit(evaluate_trial, problem, *point))
-            else:
-                with ThreadPoolExecutor(workers, thread_name_prefix="evaluation") as threads:
-                    try:
-                        worker.run(lambda *point: threads.submit(evaluate_trial, problem, *point))
-                    finally:
-                        processes.stop_all()  # what is under way now was given back
-            result = worker.result()
-            notice("interrupted" if signals.finish else "finished", result.message, result)
-            return result
-        except Exception as error:
-            notice("failed", str(error), getattr(error, "result", None))
-            raise
-        finally:
-            processes.allow()  # all threads have ended; another run may follow in this process
-            evaluation.close()
-            close_storage(storage)
 
 
 @dataclass(frozen=True)

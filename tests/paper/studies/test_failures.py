@@ -1,5 +1,7 @@
 """The study of failure strategies: problems, statistics, and that it resumes."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -135,3 +137,19 @@ def test_ten_runs_that_are_all_better_have_the_least_p_of_independent_samples():
     assert mann_whitney(a, a + 100.5) == pytest.approx(2.0 / 184_756)  # 2 of 20 over 10 arrangements
     assert mann_whitney(a, a) == 1.0
     assert mann_whitney(np.ones(5), np.ones(5)) == 1.0
+
+
+def test_combinations_of_an_earlier_table_stay_where_their_files_are_gone(done, tmp_path):
+    todo, folder = done
+    whole = paper_tables.summarize(todo, folder)
+    paper_tables.write_tables(whole, tmp_path)
+    again = paper_tables.summarize(todo[:1], folder, tmp_path / "runs.csv")
+    assert [row.strategy for row in again] == ["label-regression", "ignore"]
+    np.testing.assert_allclose(again[1].regret, whole[1].regret, atol=1e-4)
+
+
+def test_where_no_problem_has_structure_there_is_no_reliability_to_draw(done, tmp_path):
+    todo, folder = done
+    rows = paper_tables.summarize(todo, folder)
+    random = [replace(case, problem="HM3 random 50 %") for case in todo]
+    assert [p.name for p in draw(random, rows, folder, tmp_path)] == ["comparison.png"]

@@ -11,12 +11,13 @@ import numpy as np
 
 from surefoot.errors import InvalidInputError, MissingExtraError
 from surefoot.paper.problems.record import Array, Problem
+from surefoot.style import LIGHT, VALUE_MAP, styled
 
 _POINTS_PER_AXIS = 401  # SHU has about 19 waves along each axis: 21 points to a wave
 _COLUMNS = 3
-_DARK, _RED = "#1f3a5f", "#e3242b"
 
 
+@styled
 def draw(problems: Sequence[Problem], path: str | Path) -> None:
     """Draw the problems with one or two inputs, minimizers as red circles; the ending names the format."""
     try:
@@ -58,11 +59,11 @@ def draw(problems: Sequence[Problem], path: str | Path) -> None:
 def _draw_curve(ax: Any, problem: Problem) -> None:
     (low, high) = problem.bounds[0]
     x = np.linspace(low, high, 1001)  # (m,)
-    ax.plot(x, problem.function(x[:, None]), color=_DARK, linewidth=1.6)
+    ax.plot(x, problem.function(x[:, None]), color="C0", linewidth=1.6)
     for minimizer in problem.minimizers:
         ax.plot(minimizer[0], problem(minimizer), **_circle())
     ax.set_xlim(low, high)
-    ax.grid(color="0.9", linewidth=0.6)
+    ax.grid()
     ax.set_axisbelow(True)
     ax.set_xlabel("$x$")
     ax.set_ylabel("$f(x)$")
@@ -76,7 +77,7 @@ def _draw_contours(ax: Any, problem: Problem) -> None:
     heights, levels, label = _heights_and_levels(problem, problem.function(x))
     # A colour for each band between two levels, however the levels are spaced.
     norm = BoundaryNorm(levels, ncolors=256, extend="min")
-    filled = ax.contourf(first, second, heights, levels=levels, cmap="viridis", norm=norm, extend="min")
+    filled = ax.contourf(first, second, heights, levels=levels, cmap=VALUE_MAP, norm=norm, extend="min")
     ax.contour(
         first,
         second,
@@ -118,7 +119,7 @@ def _circle(small: bool = False) -> dict[str, Any]:
     return {
         "marker": "o",
         "markersize": 4 if small else 6.5,
-        "markerfacecolor": _RED,
+        "markerfacecolor": LIGHT["red"],
         "markeredgecolor": "white",
         "markeredgewidth": 0.5 if small else 0.8,
         "linestyle": "none",

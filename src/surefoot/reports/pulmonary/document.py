@@ -21,7 +21,20 @@ from surefoot.optimize.space import Space
 from surefoot.pulmonary import NOMINAL, Network
 from surefoot.reports.maps import success_drawing
 from surefoot.reports.numbers import fixed, percent
-from surefoot.reports.page import Block, Facts, Figure, Note, References, Section, Table, Text, markup, render, write
+from surefoot.reports.page import (
+    Block,
+    Facts,
+    Figure,
+    Key,
+    Note,
+    References,
+    Section,
+    Table,
+    Text,
+    markup,
+    render,
+    write,
+)
 from surefoot.reports.pulmonary.figures import Scale, network_drawing, scale_drawing, waveform_drawing
 from surefoot.reports.pulmonary.trust import trust
 from surefoot.reports.pulmonary.words import (
@@ -131,13 +144,9 @@ def _indicators(inference: Inference) -> list[Block]:
         title = "Mean pressure, main pulmonary artery"
         limit = HYPERTENSION_ABOVE_MMHG
         scales.append(Scale(title, "mmHg", 1.0, mean, 0.0, top, None, None, healthy, limit=limit))
-    triangle = " Triangle: the value behind these synthetic data." if inference.data.truth is not None else ""
     caption = (
-        f"Dot: estimate. Bar: {level(inference)} credible interval (the value lies in it with that probability, if the "
-        "model is right); where no bar is seen it is narrower than the dot. Dashed: reference value of [1]. The scales "
-        f"are the ranges that were searched.{triangle} For the mean pressure alone, shaded: healthy people, mean ± 2 "
-        f"standard deviations [2]; red line: {HYPERTENSION_ABOVE_MMHG:g} mmHg, above which pulmonary hypertension is "
-        "defined [3]."
+        "The value lies in its interval with that probability, if the model is right; where no bar is seen it is "
+        "narrower than the dot. The scales are the ranges that were searched."
     )
     header = ("indicator", "estimate", f"{level(inference)} interval", "best fit", "reference", "against the reference")
     meaning = (
@@ -149,7 +158,7 @@ def _indicators(inference: Inference) -> list[Block]:
         else "The estimate is the best fit, the one simulation nearest to the data."
     )
     return [
-        Figure([scale_drawing(scale) for scale in scales], caption, columns=2),
+        Figure([scale_drawing(scale) for scale in scales], caption, columns=2, legend=_scale_legend(inference)),
         Table("The indicators against the reference of [1]", header, rows, left=(0, 5)),
         Text(meaning),
         *(Text(markup("<strong>{} {}.</strong> {}", i.words, i.symbol, i.meaning)) for i in INDICATORS),
@@ -165,16 +174,37 @@ def _indicators(inference: Inference) -> list[Block]:
     ]
 
 
+def _scale_legend(inference: Inference) -> list[Key]:
+    """What stands on the scales of the indicators."""
+    keys = [
+        Key("estimate", "dot", "blue"),
+        Key(f"{level(inference)} credible interval", "bar", "blue", 0.45),
+        Key("reference value of [1]", "dashes", "ink"),
+    ]
+    if inference.data.truth is not None:
+        keys.append(Key("value behind these synthetic data", "triangle", "orange"))
+    if "MPA" in inference.fit.vessels:
+        keys.append(Key("healthy people, mean ± 2 standard deviations [2]", "band", "teal", 0.2))
+        above = f"{HYPERTENSION_ABOVE_MMHG:g} mmHg, above which pulmonary hypertension is defined [3]"
+        keys.append(Key(above, "line", "red"))
+    return keys
+
+
 def _network(inference: Inference) -> list[Block]:
     blocks: list[Block] = []
     network = Network()
     if set(inference.fit.vessels) == set(network.names):
         caption = (
-            "The model's large vessels, seen from the front; arteries blue, veins red, widths in proportion to radii. "
-            "Numbers: fitted mean pressure, mmHg. A dot marks a vessel with measurements. Between arteries and "
-            "veins lie trees of small vessels, down to a radius of 0.05 mm, which the model represents as a whole [4]."
+            "The model's large vessels, seen from the front, widths in proportion to radii. Numbers: fitted mean "
+            "pressure, mmHg. A light dot marks a vessel with measurements. The trees have vessels down to a radius of "
+            "0.05 mm, and the model represents them as a whole [4]."
         )
-        blocks.append(Figure([network_drawing(inference, network)], caption))
+        legend = [
+            Key("artery", "bar", "blue"),
+            Key("vein", "bar", "red"),
+            Key("trees of small vessels", "line", "dots"),
+        ]
+        blocks.append(Figure([network_drawing(inference, network)], caption, legend=legend))
     rows = []
     for vessel in inference.fit.vessels:
         measured = " and ".join(WORDS[signal.kind] for signal in inference.data if signal.vessel == vessel) or "–"
@@ -188,9 +218,8 @@ def _network(inference: Inference) -> list[Block]:
 
 
 def _waveforms(inference: Inference) -> list[Block]:
-    blocks: list[Block] = [
-        Text("Grey dots are measurements, the blue line is the best-fitting simulation, over one beat.")
-    ]
+    blocks: list[Block] = []
+    legend = [Key("measured", "dot", "dots"), Key("best-fitting simulation, over one beat", "line", "blue")]
     for kind, word in WORDS.items():
         signals = [signal for signal in inference.data if signal.kind == kind]
         if not signals:
@@ -198,7 +227,7 @@ def _waveforms(inference: Inference) -> list[Block]:
             continue
         drawings = [waveform_drawing(inference, s, VESSELS.get(s.vessel, s.vessel)) for s in signals]
         caption = f"{word.capitalize()} in {signals[0].unit} against time in seconds. Each scale is its own."
-        blocks.append(Figure(drawings, caption, columns=3))
+        blocks.append(Figure(drawings, caption, columns=3, legend=legend))
     return blocks
 
 

@@ -14,7 +14,8 @@ from surefoot.inference.signals import WORDS, Signal
 from surefoot.pulmonary import Network
 from surefoot.pulmonary.plots import PLACES, draw_network
 from surefoot.reports.pulmonary.words import INDICATORS
-from surefoot.reports.svg import PALETTE, drawing
+from surefoot.reports.svg import drawing
+from surefoot.style import LIGHT
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -45,16 +46,16 @@ def scale_drawing(scale: Scale) -> Markup:
     def draw(figure: Any) -> None:
         ax = figure.add_subplot()
         if scale.band is not None:
-            ax.axvspan(scale.band[0] / f, scale.band[1] / f, color=PALETTE["teal"], alpha=0.2, lw=0)
+            ax.axvspan(scale.band[0] / f, scale.band[1] / f, color=LIGHT["teal"], alpha=0.2, lw=0)
         if scale.reference is not None:
-            ax.axvline(scale.reference / f, color=PALETTE["ink"], lw=1.1, ls=(0, (3, 2)))
+            ax.axvline(scale.reference / f, color=LIGHT["ink"], lw=1.1, ls=(0, (3, 2)))
         if scale.limit is not None:
-            ax.axvline(scale.limit / f, color=PALETTE["red"], lw=1.4)
+            ax.axvline(scale.limit / f, color=LIGHT["red"], lw=1.4)
         if scale.interval is not None:
-            ax.plot(np.asarray(scale.interval) / f, [0, 0], color=PALETTE["blue"], lw=5, alpha=0.45)
-        ax.plot([scale.value / f], [0], "o", ms=8, color=PALETTE["blue"])
+            ax.plot(np.asarray(scale.interval) / f, [0, 0], color=LIGHT["blue"], lw=5, alpha=0.45)
+        ax.plot([scale.value / f], [0], "o", ms=8, color=LIGHT["blue"])
         if scale.truth is not None:
-            ax.plot([scale.truth / f], [0.62], "v", ms=6, color=PALETTE["orange"], clip_on=False)
+            ax.plot([scale.truth / f], [0.62], "v", ms=6, color=LIGHT["orange"], clip_on=False)
         ax.set(xlim=(scale.low / f, scale.high / f), ylim=(-1, 1), yticks=[])
         ax.spines["left"].set_visible(False)
         ax.set_title(f"{scale.title}, {scale.unit}" if scale.unit else scale.title)
@@ -76,11 +77,11 @@ def network_drawing(inference: Inference, network: Network) -> Markup:
 
     def draw(figure: Any) -> None:
         ax = figure.add_subplot()
-        colours = {name: PALETTE["red" if name in veins else "blue"] for name in network.names}
+        colours = {name: LIGHT["red" if name in veins else "blue"] for name in network.names}
         draw_network(ax, network, colours, {name: f"{name}  {means[name]:.1f}" for name in network.names})
         for name in measured:
             (x0, y0), (x1, y1) = PLACES[name]
-            ax.plot([(x0 + x1) / 2], [(y0 + y1) / 2], "o", ms=3.8, color=PALETTE["paper"], zorder=4)
+            ax.plot([(x0 + x1) / 2], [(y0 + y1) / 2], "o", ms=3.8, color=LIGHT["paper"], zorder=4)
 
     alt = "Seven large arteries from the right ventricle, four large veins to the left atrium, with mean pressures"
     return drawing(draw, (5.6, 3.6), alt)
@@ -95,7 +96,7 @@ def _dots(ax: Any, x: np.ndarray, y: np.ndarray, size: float = 2.2) -> None:
     codes = np.tile([Path.MOVETO, Path.LINETO], len(x)).astype(Path.code_type)
     path = Path(at, codes)
     path.should_simplify = False
-    style = {"edgecolor": PALETTE["dots"], "facecolor": "none", "linewidth": size, "capstyle": "round"}
+    style = {"edgecolor": LIGHT["dots"], "facecolor": "none", "linewidth": size, "capstyle": "round"}
     ax.add_patch(PathPatch(path, **style))
 
 
@@ -106,7 +107,7 @@ def waveform_drawing(inference: Inference, signal: Signal, words: str) -> Markup
     def draw(figure: Any) -> None:
         ax = figure.add_subplot()
         _dots(ax, signal.time_s, signal.value)
-        ax.plot(inference.fit.time_s, fitted, color=PALETTE["blue"], lw=1.7)
+        ax.plot(inference.fit.time_s, fitted, color=LIGHT["blue"], lw=1.7)
         both = np.concatenate([signal.value, fitted])
         margin = 0.06 * float(np.ptp(both))
         ax.set(xlim=(0.0, inference.data.period_s), ylim=(both.min() - margin, both.max() + margin))
@@ -143,10 +144,10 @@ def _density(values: np.ndarray, interval: Interval, k: int, known: np.ndarray |
         centres, width = 0.5 * (edges[1:] + edges[:-1]), edges[1] - edges[0]
         inside = (centres >= interval.low / indicator.factor) & (centres <= interval.high / indicator.factor)
         for chosen, alpha in ((~inside, 0.2), (inside, 0.55)):
-            ax.bar(centres[chosen], counts[chosen], width, color=PALETTE["blue"], alpha=alpha, lw=0)
-        ax.axvline(interval.median / indicator.factor, color=PALETTE["blue"], lw=1.5)
+            ax.bar(centres[chosen], counts[chosen], width, color=LIGHT["blue"], alpha=alpha, lw=0)
+        ax.axvline(interval.median / indicator.factor, color=LIGHT["blue"], lw=1.5)
         if known is not None:
-            ax.axvline(known[k], color=PALETTE["orange"], lw=1.5, ls=(0, (4, 2)))
+            ax.axvline(known[k], color=LIGHT["orange"], lw=1.5, ls=(0, (4, 2)))
         ax.locator_params(axis="x", nbins=4)
         ax.set(xlabel=indicator.axis, yticks=[])
         ax.spines["left"].set_visible(False)
@@ -160,9 +161,9 @@ def _pair(samples: np.ndarray, i: int, j: int, correlation: float, fit: np.ndarr
         ax = figure.add_subplot()
         some = samples[:: max(1, len(samples) // 1000)]
         _dots(ax, some[:, i], some[:, j], size=1.8)
-        ax.plot([fit[i]], [fit[j]], "P", ms=7, color=PALETTE["blue"])
+        ax.plot([fit[i]], [fit[j]], "P", ms=7, color=LIGHT["blue"])
         if known is not None:
-            ax.plot([known[i]], [known[j]], "v", ms=7, color=PALETTE["orange"])
+            ax.plot([known[i]], [known[j]], "v", ms=7, color=LIGHT["orange"])
         ax.autoscale_view()
         ax.locator_params(nbins=5)
         ax.set(xlabel=INDICATORS[i].axis, ylabel=INDICATORS[j].axis)

@@ -8,7 +8,7 @@ from surefoot.calibration.result import Posterior
 from surefoot.inference.result import Inference
 from surefoot.inference.signals import WORDS
 from surefoot.reports.numbers import fixed, number, percent, significant
-from surefoot.reports.page import Block, Figure, Note, Table, Text
+from surefoot.reports.page import Block, Figure, Key, Note, Table, Text
 from surefoot.reports.pulmonary.figures import posterior_drawings
 from surefoot.reports.pulmonary.words import INDICATORS, central, correlation_words, interval_of, shown, width_words
 
@@ -76,14 +76,21 @@ def _residuals(inference: Inference) -> Table:
 
 def _posterior(inference: Inference, posterior: Posterior) -> list[Block]:
     truth = inference.data.truth
-    known = " Orange: the values behind these synthetic data." if truth is not None else ""
     caption = (
-        "What the measurements leave open. Above, the probability of each indicator's values, darker inside the "
-        "interval, with a line at the estimate; below, plausible values two by two, with a plus at the best fit."
-        f"{known}"
+        "What the measurements leave open: above the probability of each indicator's values, below plausible values "
+        "two by two."
     )
+    legend = [
+        Key("probability, inside the interval", "band", "blue", 0.55),
+        Key("outside", "band", "blue", 0.2),
+        Key("estimate", "line", "blue"),
+        Key("plausible values", "dot", "dots"),
+        Key("best fit", "plus", "blue"),
+    ]
+    if truth is not None:
+        legend += [Key("value behind these synthetic data", shape, "orange") for shape in ("dashes", "triangle")]
     blocks: list[Block] = [
-        Figure(posterior_drawings(posterior, inference.estimate, truth), caption, columns=3),
+        Figure(posterior_drawings(posterior, inference.estimate, truth), caption, columns=3, legend=legend),
         Text(width_words(inference)),
         Text(correlation_words(inference)),
     ]

@@ -13,23 +13,25 @@ from surefoot.paper.figures import save_figure
 from surefoot.paper.labels.comparisons import Distances, labels
 from surefoot.paper.labels.printed import paper_labels
 from surefoot.paper.labels.tables import KERNEL_NAMES, Tests, agreements
+from surefoot.style import LIGHT, SUCCESS_SCALE, styled
 
-# Wong's palette, which the colour-blind tell apart; ours in black.
+# the paper's policy in black, chance in grey
 COLOURS = {
-    "ScaledEI": "#000000",
-    "EI": "#0072b2",
-    "PI": "#56b4e9",
-    "LCB": "#009e73",
-    "MES": "#cc79a7",
-    "MN": "#e69f00",
-    "RND": "#999999",
+    "ScaledEI": "black",
+    "EI": LIGHT["blue"],
+    "PI": LIGHT["sky"],
+    "LCB": LIGHT["teal"],
+    "MES": LIGHT["pink"],
+    "MN": LIGHT["orange"],
+    "RND": LIGHT["dots"],
 }
-_LABEL_COLOURS = {1: "#7fb8de", 0: "#e8e8e8", -1: "#e8946a"}
+_LABEL_COLOURS = {1: SUCCESS_SCALE[3][1], 0: LIGHT["rule"], -1: SUCCESS_SCALE[1][1]}
 _LABEL_NAMES = {1: "ScaledEI better", 0: "no difference", -1: "ScaledEI worse"}
 _COLUMNS = 4
 _POINTS = 200  # of a trace
 
 
+@styled
 def draw_traces(distances: Distances, path: Path, first: int = 1, title: str = "") -> Path:
     """Mean log10 distance against evaluations from the `first` on, ± one standard error [NH18, Fig. 2, 8]."""
     plt = pyplot()
@@ -45,7 +47,7 @@ def draw_traces(distances: Distances, path: Path, first: int = 1, title: str = "
                 _trace(ax, values, first, colours[policy], strong=policy == "ScaledEI")
         ax.set_title(problem, fontsize=10)
         ax.tick_params(labelsize=8)
-        ax.grid(color="0.92", linewidth=0.6)
+        ax.grid()
         ax.set_axisbelow(True)
         ax.margins(x=0.01)
     fig.supxlabel("function evaluations", fontsize=10)
@@ -79,6 +81,7 @@ def _panels(n: int, size: tuple[float, float], columns: int = _COLUMNS) -> tuple
     return fig, axes.ravel()
 
 
+@styled
 def draw_labels(tests: Tests, path: Path) -> Path:
     """A panel a table: colours are our labels; where the paper's differs it stands in the cell."""
     plt = pyplot()

@@ -17,6 +17,7 @@ from surefoot.paper.markdown import markdown
 from surefoot.paper.statistics import paired_t
 from surefoot.paper.studies.benchmark.figures import COLOURS
 from surefoot.paper.studies.benchmark.recorded import read_distances
+from surefoot.style import styled
 
 POLICIES = ("PI", "ScaledEI", "EI")
 SEARCH_NAMES = {
@@ -74,6 +75,7 @@ def verdict(found: Found) -> str:
     return markdown(rows)
 
 
+@styled
 def draw(found: Found, path: Path, n: int) -> Path:
     """A panel a search: every run's distance, and the means of PI, ScaledEI and EI on each problem."""
     plt = pyplot()
@@ -90,7 +92,7 @@ def draw(found: Found, path: Path, n: int) -> Path:
                     ax.plot([i + offset - 0.1, i + offset + 0.1], [values.mean()] * 2, lw=2.5, color=COLOURS[policy])
         ax.set_xticks(range(len(problems)), problems, fontsize=7, rotation=60)
         ax.set_title(SEARCH_NAMES.get(search, search), fontsize=10)
-        ax.grid(axis="y", color="0.92", linewidth=0.6)
+        ax.grid(axis="y")
     axes[0, 0].set_ylabel(f"log10 distance after {n} evaluations")
     handles = [plt.Line2D([], [], color=COLOURS[policy], lw=2.5, label=policy) for policy in POLICIES]
     fig.legend(handles=handles, loc="outside lower center", ncols=3, frameon=False)

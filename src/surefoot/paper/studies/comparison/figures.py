@@ -9,10 +9,12 @@ from typing import Any
 from surefoot.optimize.plots import pyplot
 from surefoot.paper.figures import save_figure
 from surefoot.paper.studies.comparison.study import Row, by_problem
+from surefoot.style import LIGHT, styled
 
-_OURS, _OTHERS = "#0072b2", "#b8bec6"  # surefoot's solvers and those of other libraries
+_OURS, _OTHERS = LIGHT["blue"], LIGHT["dots"]  # surefoot's solvers and those of other libraries
 
 
+@styled
 def draw(rows: Sequence[Row], log10_target: float, path: Path) -> Path:
     """Mean ± standard error of the runs that reached the target; a diamond is the expected running time with misses."""
     plt = pyplot()

@@ -10,18 +10,22 @@ import numpy as np
 from surefoot.failures.registry import FAILURE_MODELS
 from surefoot.optimize.plots import pyplot
 from surefoot.paper.figures import save_figure
+from surefoot.paper.studies.failures.constrained import get_constrained
 from surefoot.paper.studies.failures.paper_tables import Row, reliability
 from surefoot.paper.studies.failures.study import Case
+from surefoot.style import LIGHT, styled
 
 
+@styled
 def draw(todo: Sequence[Case], rows: Sequence[Row], raw: Path, out: Path) -> list[Path]:
     """Write the figures and return their paths."""
     paths = [out / "comparison.png"]
     _comparison(rows, paths[0])
-    models = [s for s in dict.fromkeys(case.strategy for case in todo) if s == "default" or s in FAILURE_MODELS]
+    told = [case for case in todo if get_constrained(case.problem).structured]
+    models = [s for s in dict.fromkeys(case.strategy for case in told) if s == "default" or s in FAILURE_MODELS]
     if models:
         paths.append(out / "reliability.png")
-        _reliability(todo, models, raw, paths[1])
+        _reliability(told, models, raw, paths[1])
     return paths
 
 
@@ -55,7 +59,7 @@ def _comparison(rows: Sequence[Row], path: Path) -> None:
 def _reliability(todo: Sequence[Case], models: Sequence[str], raw: Path, path: Path) -> None:
     plt = pyplot()
     fig, ax = plt.subplots(figsize=(5.2, 4.6), layout="constrained")
-    ax.plot([0, 1], [0, 1], color="0.7", lw=1)
+    ax.plot([0, 1], [0, 1], color=LIGHT["dots"], lw=1, label="predicted as it is")
     for model in models:
         predicted, observed, counts = reliability(todo, raw, model)
         error = float(np.nansum(counts * np.abs(predicted - observed)) / counts.sum())

@@ -14,10 +14,12 @@ from surefoot.paper.studies.failures.limits_tables import BEFORE, share_that_suc
 from surefoot.paper.studies.failures.runs import NEVER, Runs
 from surefoot.paper.studies.failures.strategies import OTHERS
 from surefoot.paper.studies.failures.verdicts import DEFAULT, ordered
+from surefoot.style import LINES, styled
 
 COLUMNS = 5
 
 
+@styled
 def draw(runs: Sequence[Runs], path: Path) -> Path:
     """One panel a problem, sorted by the share that succeeds; medians with quartiles.
 
@@ -42,6 +44,8 @@ def draw(runs: Sequence[Runs], path: Path) -> Path:
         if i + n_columns >= len(problems):
             ax.set_xlabel("% failed after the design", fontsize=8)
     handles = [plt.Line2D([], [], ls="", label=name, **_look(name, strategies)) for name in strategies]
+    if {DEFAULT, BEFORE} <= set(strategies):
+        handles.append(plt.Line2D([], [], color="0.3", lw=0.9, label="from the default before to the default"))
     fig.legend(handles=handles, loc="outside lower center", ncols=min(len(handles), 7), frameon=False, fontsize=8)
     save_figure(fig, path)
     return path
@@ -50,7 +54,7 @@ def draw(runs: Sequence[Runs], path: Path) -> Path:
 def _look(strategy: str, strategies: Sequence[str]) -> dict[str, Any]:
     """Ours round, the default a star, other optimizers square."""
     marker, size = ("*", 13) if strategy == DEFAULT else ("s", 5) if strategy in OTHERS else ("o", 6)
-    colour = "black" if strategy == DEFAULT else f"C{(strategies.index(strategy) - 1) % 10}"
+    colour = "black" if strategy == DEFAULT else f"C{(strategies.index(strategy) - 1) % len(LINES)}"
     filled = strategy not in OTHERS or list(OTHERS).index(strategy) < 3
     return {"marker": marker, "ms": size, "color": colour, "mfc": colour if filled else "white"}
 

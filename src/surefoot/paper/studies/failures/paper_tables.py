@@ -10,8 +10,9 @@ from pathlib import Path
 import numpy as np
 
 from surefoot.paper.statistics import holm, log10_regret, wilcoxon
-from surefoot.paper.studies.failures.constrained import get_constrained
-from surefoot.paper.studies.failures.study import Case
+from surefoot.paper.studies.failures.constrained import PAPER, get_constrained, groups
+from surefoot.paper.studies.failures.study import POLICIES, STRATEGIES, Case
+from surefoot.paper.studies.failures.verdicts import DEFAULT, Verdict, corrected, in_pairs
 
 
 @dataclass(frozen=True)
@@ -27,9 +28,12 @@ class Row:
     p_wasted: float
 
 
-def summarize(todo: Sequence[Case], folder: Path) -> list[Row]:
-    """Read the files and compare every strategy with `ignore`, seed by seed."""
-    found: dict[tuple[str, str, str], tuple[np.ndarray, np.ndarray]] = {}
+Ends = dict[tuple[str, str, str], tuple[np.ndarray, np.ndarray]]
+"""(problem, policy, strategy) -> regret and wasted evaluations of every seed."""
+
+
+def _of_files(todo: Sequence[Case], folder: Path) -> Ends:
+    found: Ends = {}
     for case in todo:
         with np.load(folder / case.file_name) as data:
             best = np.min(np.where(data["ok"], data["y"], np.inf), axis=1)
@@ -38,18 +42,63 @@ def summarize(todo: Sequence[Case], folder: Path) -> list[Row]:
                 log10_regret(best, get_constrained(case.problem).f_star),
                 wasted,
             )
-    keys = list(found)
+    return found
+
+
+def _of_table(path: Path) -> Ends:
+    """What an earlier runs.csv says; nothing where there is none."""
+    found: dict[tuple[str, str, str], list[tuple[float, int]]] = {}
+    if path.exists():
+        with path.open(newline="") as file:
+            for row in csv.DictReader(file):
+                key = row["problem"], row["policy"], row["strategy"]
+                found.setdefault(key, []).append((float(row["log10_regret"]), int(row["failed_after_design"])))
+    return {key: (np.asarray([r for r, _ in runs]), np.asarray([w for _, w in runs])) for key, runs in found.items()}
+
+
+def summarize(todo: Sequence[Case], folder: Path, earlier: Path | None = None) -> list[Row]:
+    """Read the files and compare every strategy with `ignore`, seed by seed.
+
+    earlier: a runs.csv, whose combinations stay where no file of theirs is left.
+    """
+    found = _of_files(todo, folder)
+    kept = {} if earlier is None else _of_table(earlier)
+    order = {name: i for i, name in enumerate([*groups()[PAPER], *(key[0] for key in found)])}
+    keys = sorted({**kept, **found}, key=lambda key: (order.get(key[0], len(order)), *_rank(key)))
+    found = {key: found[key] if key in found else kept[key] for key in keys}
     raw = []
     for problem, policy, strategy in keys:
         base = found.get((problem, policy, "ignore"))
         for which in (0, 1):
             here = found[problem, policy, strategy][which]
-            raw.append(np.nan if base is None or strategy == "ignore" else wilcoxon(here, base[which]))
-    corrected = holm(np.asarray(raw))
+            compared = base is not None and strategy != "ignore" and len(base[which]) == len(here)
+            raw.append(wilcoxon(here, base[which]) if base is not None and compared else np.nan)
+    p = holm(np.asarray(raw))
     return [
-        Row(*key, *found[key], p_regret=float(corrected[2 * i]), p_wasted=float(corrected[2 * i + 1]))
-        for i, key in enumerate(keys)
+        Row(*key, *found[key], p_regret=float(p[2 * i]), p_wasted=float(p[2 * i + 1])) for i, key in enumerate(keys)
     ]
+
+
+def _rank(key: tuple[str, str, str]) -> tuple[int, int]:
+    """The place of a policy and of a strategy in the tables."""
+    _, policy, strategy = key
+    return (
+        POLICIES.index(policy) if policy in POLICIES else len(POLICIES),
+        STRATEGIES.index(strategy) if strategy in STRATEGIES else len(STRATEGIES),
+    )
+
+
+def against_the_default(rows: Sequence[Row], n: int) -> list[Verdict]:
+    """The default against every other strategy after n evaluations, seed by seed; Holm over all of these tests."""
+    own = {(row.problem, row.policy): row for row in rows if row.strategy == DEFAULT}
+    found = []
+    for row in rows:
+        mine = own.get((row.problem, row.policy))
+        if mine is None or row.strategy == DEFAULT or len(row.regret) != len(mine.regret):
+            continue
+        for what, a, b in (("regret", mine.regret, row.regret), ("failed", mine.wasted, row.wasted)):
+            found.append(Verdict(row.problem, row.policy, row.strategy, n, what, *in_pairs(a, b)))
+    return corrected(found)
 
 
 def write_tables(rows: Sequence[Row], folder: Path) -> str:
@@ -71,7 +120,7 @@ def write_tables(rows: Sequence[Row], folder: Path) -> str:
                 [r.problem, r.policy, r.strategy, f"{np.median(r.regret):.3f}", f"{np.mean(r.regret):.3f}",
                  f"{np.median(r.wasted):.1f}", f"{r.p_regret:.3g}", f"{r.p_wasted:.3g}"]
             )  # fmt: skip
-    strategies = list(dict.fromkeys(r.strategy for r in rows))
+    strategies = sorted({r.strategy for r in rows}, key=lambda name: _rank(("", "", name)))
     by_key = {(r.problem, r.policy, r.strategy): r for r in rows}
     lines = [
         "Median log10 regret / median failed evaluations after the design; * differs from `ignore` in regret,",

@@ -25,9 +25,9 @@ def write(todo: Sequence[Case], raw: Path, out: Path) -> Iterator[str]:
     """Write tables and figures of the runs that are there; yields what to print."""
     of_paper = [case for case in todo if group_of(case.problem) == PAPER and (raw / case.file_name).exists()]
     if of_paper:
-        rows = paper_tables.summarize(of_paper, raw)
+        rows = paper_tables.summarize(of_paper, raw, out / "runs.csv")
         yield paper_tables.write_tables(rows, out)
-        against = _against_the_default(raw, list(dict.fromkeys(case.problem for case in of_paper)))
+        against = _against_the_default(rows, max(case.n_evals for case in of_paper))
         if against:
             (out / "verdicts.md").write_text(against, encoding="utf-8")
             yield against
@@ -41,14 +41,13 @@ def write(todo: Sequence[Case], raw: Path, out: Path) -> Iterator[str]:
         raise InvalidInputError(f"expected runs in {raw}; got none; try the study without --only-tables")
 
 
-def _against_the_default(raw: Path, problems: Sequence[str]) -> str:
+def _against_the_default(rows: Sequence[paper_tables.Row], n: int) -> str:
     """What the tests say of the default on the paper's problems; nothing where it did not run."""
-    runs = read_runs(raw, problems)
-    found = verdicts.verdicts(runs)
+    found = paper_tables.against_the_default(rows, n)
     if not found:
         return ""
     intro = (
         "The default against each other strategy: problems and policies on which it is significantly better / worse"
         " (Wilcoxon signed rank over seeds, Holm over the whole study, 5 %)."
     )
-    return "\n".join([intro, "", verdicts.verdict_table(runs, found), verdicts.listed(found)])
+    return "\n".join([intro, "", verdicts.counted(found), verdicts.listed(found)])

@@ -57,13 +57,18 @@ def verdicts(runs: Sequence[Runs], *, paired: bool = True) -> list[Verdict]:
                 continue
             for what in ("regret", "failed"):
                 a, b = (getattr(r, what)(n, common if paired else r.seeds(n)) for r in (mine, other))
-                gain, p = _in_pairs(a, b) if paired else _apart(a, b)
+                gain, p = in_pairs(a, b) if paired else _apart(a, b)
                 found.append(Verdict(other.problem, other.policy, other.strategy, n, what, gain, p))
-    corrected = holm(np.asarray([v.p for v in found]))
-    return [replace(v, p=float(p)) for v, p in zip(found, corrected, strict=True)]
+    return corrected(found)
 
 
-def _in_pairs(a: np.ndarray, b: np.ndarray) -> tuple[float, float]:
+def corrected(found: Sequence[Verdict]) -> list[Verdict]:
+    """The same with p corrected after Holm over all of them."""
+    return [replace(v, p=float(p)) for v, p in zip(found, holm(np.asarray([v.p for v in found])), strict=True)]
+
+
+def in_pairs(a: np.ndarray, b: np.ndarray) -> tuple[float, float]:
+    """The median of b - a, and p of Wilcoxon's test, not corrected."""
     gain = float(np.median(b - a)) or float(np.mean(b - a))
     return gain, wilcoxon(a, b) if len(a) >= FEW_PAIRS else math.nan
 
@@ -96,6 +101,15 @@ def verdict_table(runs: Sequence[Runs], found: Sequence[Verdict]) -> str:
         seeds = [len(r.values) for r in runs if r.strategy == strategy]
         span = f"{min(seeds)}" if min(seeds) == max(seeds) else f"{min(seeds)} to {max(seeds)}"
         rows.append([strategy, *cells, span])
+    return markdown(rows)
+
+
+def counted(found: Sequence[Verdict]) -> str:
+    """The same from the tests alone, of one number of evaluations."""
+    rows = [["strategy", "regret", "failures"]]
+    for strategy in dict.fromkeys(v.strategy for v in found):
+        signs = [[v.sign for v in found if (v.strategy, v.what) == (strategy, what)] for what in ("regret", "failed")]
+        rows.append([strategy, *(f"{s.count(1)} / {s.count(-1)} of {len(s)}" for s in signs)])
     return markdown(rows)
 
 

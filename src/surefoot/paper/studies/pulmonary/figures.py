@@ -23,8 +23,10 @@ from surefoot.paper.studies.pulmonary.methods import METHODS, N_INIT
 from surefoot.paper.studies.pulmonary.study import Record
 from surefoot.paper.studies.pulmonary.tables import Group
 from surefoot.pulmonary import NOMINAL, PARAMETER_BOX
+from surefoot.style import LIGHT, styled
 
 
+@styled
 def draw(groups: Sequence[Group], folder: Path) -> list[Path]:
     """All figures that the groups allow; returns their paths."""
     paths = []
@@ -67,10 +69,11 @@ def _traces(groups: Sequence[Group]) -> Any:
         first = int(np.argmax(np.isfinite(trace).all(axis=0)))
         n = np.arange(first, group.n) + 1
         mean, error = trace[:, first:].mean(axis=0), standard_error(trace[:, first:])
-        ax.fill_between(n, mean - error, mean + error, color="C0", alpha=0.25, lw=0)
-        ax.plot(n, mean, color="C0", lw=1.4)
-        ax.axvline(N_INIT + 0.5, color="0.7", lw=1, ls="--")
-        ax.set(xlabel="simulations", ylabel="least loss, mean ± std. err.", yscale="log")
+        ax.fill_between(n, mean - error, mean + error, color="C0", alpha=0.25, lw=0, label="± standard error")
+        ax.plot(n, mean, color="C0", lw=1.4, label="mean")
+        ax.axvline(N_INIT + 0.5, color=LIGHT["muted"], lw=1, ls="--", label="end of the design")
+        ax.set(xlabel="simulations", ylabel="least loss", yscale="log")
+        ax.legend()
         data = "the same data" if group.noise == "fixed" else "data of its own"
         ax.set_title(f"{group.variant}, every seed with {data}", fontsize=9)
     return figure
@@ -93,6 +96,7 @@ def _comparison(groups: Sequence[Group]) -> Any:
     return figure
 
 
+@styled
 def draw_coverage(rows: Sequence[CoverageRow], path: Path) -> Path:
     """Share of truths inside central intervals of every level; the grey band holds 95 % of right samplers."""
     from scipy.stats import binom
@@ -101,8 +105,15 @@ def draw_coverage(rows: Sequence[CoverageRow], path: Path) -> Path:
     level = np.linspace(0.0, 1.0, 101)
     for ax, row in zip(axes[0], rows, strict=True):
         n = len(row.rank)
-        ax.fill_between(level, binom.ppf(0.025, n, level) / n, binom.ppf(0.975, n, level) / n, color="0.9", lw=0)
-        ax.plot([0, 1], [0, 1], color="0.6", lw=1)
+        ax.fill_between(
+            level,
+            binom.ppf(0.025, n, level) / n,
+            binom.ppf(0.975, n, level) / n,
+            color=LIGHT["rule"],
+            lw=0,
+            label="95 % of right samplers",
+        )
+        ax.plot([0, 1], [0, 1], color=LIGHT["dots"], lw=1, label="as many as the level says")
         for i, name in enumerate(NAMES):
             ax.plot(level, [row.covered(float(p))[:, i].mean() for p in level], lw=1.4, label=name)
         ax.set(xlabel="level of the interval", ylabel="share that holds the truth", xlim=(0, 1), ylim=(0, 1))
