@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from surefoot import Integer, minimize
+from surefoot import Integer, Optimizer, minimize
 
 SQUARE = [(-1.0, 1.0), (-1.0, 1.0)]
 
@@ -222,3 +222,21 @@ def test_a_keyboard_interrupt_before_any_evaluation_gives_an_empty_result() -> N
 def test_systemexit_passes_through() -> None:
     with pytest.raises(SystemExit):
         minimize(lambda x: _raise(SystemExit(3)), SQUARE, n_evals=5)
+
+
+def test_a_budget_of_failures_raises_the_bar_as_it_is_used_up():
+    def bar(n_failed, **settings):
+        optimizer = Optimizer([(0.0, 1.0), (0.0, 1.0)], **settings)
+        for i in range(12):
+            optimizer.tell([0.04 * i, (0.37 * i) % 1.0], float(i))
+        for i in range(n_failed):
+            optimizer.tell_failure([0.9 + 0.01 * i, (0.53 * i) % 1.0], "no")
+        weight = optimizer.result().model.fitted.success
+        return weight.least * (1.0 if weight.trust is None else float(weight.trust[0, 0]))
+
+    plain = bar(5)
+    assert bar(5, failure_budget=1000) == pytest.approx(plain, rel=1e-3)
+    assert plain < bar(5, failure_budget=10) < bar(9, failure_budget=10)
+    assert bar(5, failure_budget=5) / plain == pytest.approx(0.95 / 0.7)
+    assert bar(5, failure_budget=5, min_success=0.0) == 0.0
+    assert bar(5, failure_budget=2, min_success=0.97) == pytest.approx(0.97)

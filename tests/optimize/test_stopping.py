@@ -78,3 +78,16 @@ def test_in_parallel_too():
 def test_a_bad_stop_is_refused(stop, rejects):
     with rejects():
         minimize(bowl, BOX, stop=stop)
+
+
+def test_a_budget_of_failures_steers_unless_that_is_turned_off():
+    steered = minimize(bowl, BOX, n_evals=3, stop={"failures": 7})
+    assert steered.settings.failure_budget == 7
+    assert minimize(bowl, BOX, n_evals=3, stop={"failures": 7}, failure_budget=0).settings.failure_budget == 0
+    assert minimize(bowl, BOX, n_evals=3, stop={"target": 7}).settings.failure_budget == 0
+
+
+def test_a_run_with_a_budget_is_resumed_with_another_stop(tmp_path):
+    minimize(bowl, BOX, n_evals=3, stop={"failures": 7}).save(tmp_path / "run.json")
+    again = minimize(bowl, resume=tmp_path / "run.json", n_evals=4, stop={"failures": 9})
+    assert (again.nfev, again.settings.failure_budget) == (4, 7)

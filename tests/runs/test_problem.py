@@ -194,3 +194,9 @@ def test_a_problem_file_stands_for_its_storage(tmp_path):
     (tmp_path / "problem.toml").write_text(GOOD)
     assert storage_place(str(tmp_path / "problem.toml")) == str(tmp_path / "stiffness.db")
     assert storage_place("other.db") == "other.db"
+
+
+def test_a_budget_of_failures_steers_a_run(make_problem):
+    assert make_problem("", stop={"failures": 7}).settings.failure_budget == 7
+    assert make_problem("", stop={"failures": 7}, failure_budget=0).settings.failure_budget == 0
+    assert make_problem("").settings.failure_budget == 0

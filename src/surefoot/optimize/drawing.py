@@ -15,7 +15,7 @@ import numpy as np
 
 from surefoot.backend import engine
 from surefoot.errors import InvalidInputError
-from surefoot.optimize.parameters import Categorical, Integer
+from surefoot.optimize.parameters import Categorical, Integer, Real
 from surefoot.optimize.reasons import leading
 from surefoot.optimize.region import Region
 from surefoot.optimize.scales import scale_of
@@ -106,6 +106,8 @@ def draw_slice(ax: Any, result: Result, i: int) -> None:
     """The model along one parameter through the best point: mean ± 2 sd, and P(success) dotted where it is learned."""
     p = result.space.parameters[i]
     values, best = axis_values(result, i, _N_SLICE), best_values(result)
+    if isinstance(p, Real):  # a narrow valley lies between the others
+        values = sorted({*values, best[i]})
     points = [[*best[:i], value, *best[i + 1 :]] for value in values]
     mean, sd = result.model.predict(points)
     marks = isinstance(p, Categorical) or (isinstance(p, Integer) and len(values) <= _MAX_MARKS)

@@ -114,7 +114,8 @@ def minimize(
     settings  search="gradient", or the paper's: "paper", "paper-absolute" or "paper-bayesopt",
               failures="experts", "label-regression", "laplace", "ep", "impute" or "ignore",
               min_success=0.7 (P(success) below which points are avoided; 0: the paper's product), cost="time" (weigh
-              failures by how long they take), design, kappa,
+              failures by how long they take), failure_budget (failures after which min_success is 0.95: it grows as
+              they are used up; default: the failures of `stop`, 0 for none), design, kappa,
               min_noise=0 (the least noise that is estimated, as a share of y's standard deviation),
               warp="auto" (compress large values where the likelihood says so) or "none",
               prior="short-scales" (length scales far below the distance of points are unlikely) or "none",
@@ -134,6 +135,8 @@ def minimize(
     named = {"policy": policy, "kernel": kernel, "noise": noise, "seed": seed, "outputs": outputs}
     settings |= {name: value for name, value in named.items() if value is not NOT_GIVEN}
     settings |= {} if n_init is None else {"n_init": n_init}
+    if enough and enough.failures and resume is None:  # a document says what it was
+        settings.setdefault("failure_budget", enough.failures)
     optimizer = begin(Start(bounds, history, resume, objective, maximize, settings, constraints))
     queue = optimizer.take_pending()
     queue += _given_points(optimizer, x0, y0, queue)

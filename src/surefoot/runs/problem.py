@@ -194,7 +194,7 @@ def problem_from(table: Mapping[str, Any], folder: Path, default_name: str = "pr
         folder=folder,
         parameters=parameters,
         evaluator=evaluator,
-        settings=_settings(table, len(parameters), list(dict(evaluator.results))),
+        settings=_settings(table, len(parameters), list(dict(evaluator.results)), stop),
         n_evals=n_evals,
         direction=cast(Literal["minimize", "maximize"], direction),
         max_failures=max_failures,
@@ -211,8 +211,11 @@ def _is_table(table: Mapping[str, Any], key: str) -> bool:
     return isinstance(table.get(key, {}), dict)
 
 
-def _settings(table: Mapping[str, Any], d: int, results: list[str]) -> Settings:
-    """The settings of the optimizer, each checked by itself first, so that the wrong one is known."""
+def _settings(table: Mapping[str, Any], d: int, results: list[str], stop: Stop | None) -> Settings:
+    """The settings of the optimizer, each checked by itself first, so that the wrong one is known.
+
+    A budget of failures that ends the run steers it too, unless the problem says otherwise.
+    """
     given = {key: table[key] for key in _SETTINGS if key in table}
     for key, value in given.items():
         with at(key):
@@ -221,7 +224,8 @@ def _settings(table: Mapping[str, Any], d: int, results: list[str]) -> Settings:
                 continue
             expect(isinstance(value, (str, int, float)), f"a text or a number for {key}", value, f"leaving {key} out")
             Settings.of(**{"n_init": default_n_init(d), key: value})
-    return Settings.of(**{"n_init": default_n_init(d), **given})
+    budget = {"failure_budget": stop.failures} if stop and stop.failures else {}
+    return Settings.of(**{"n_init": default_n_init(d), **budget, **given})
 
 
 def _check_limits(limits: Any, results: list[str]) -> None:
