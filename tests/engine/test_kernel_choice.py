@@ -47,10 +47,11 @@ def test_a_smooth_function_gets_the_smooth_kernel_and_a_creased_one_the_other(fu
 
 
 def test_the_kernel_changes_when_the_values_do() -> None:
-    X = points(1)
+    X = points(6)
     first = step(X, valley(X))
-    more = np.concatenate([X, np.random.default_rng(3).random((1, N, 2))], axis=1)
-    assert step(more, folded(more), first.warmth).warmth.kernels == ("matern52",)
+    more = np.concatenate([X, np.random.default_rng(3).random((6, N, 2))], axis=1)
+    changed = step(more, folded(more), first.warmth).warmth.kernels
+    assert changed.count("matern52") >= 5  # a local search may miss the likelier one
 
 
 def test_between_cold_searches_the_kernel_stays() -> None:
