@@ -251,6 +251,7 @@ def test_slow_libraries_run_on_few_seeds_and_a_run_is_longer_than_its_design():
     assert sum(case.library == "random" for case in cases) == 15 * 12 + 15 * 12
 
 
+@pytest.mark.slow
 def test_a_killed_benchmark_goes_on(tmp_path):
     words = [*options(tmp_path, "--workers", "2"), "--seeds", "6"]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}

@@ -129,6 +129,7 @@ def test_values_of_unlike_precision_count_by_it():
 @pytest.mark.parametrize(
     "executor", [partial(ThreadPoolExecutor, 2), partial(ProcessPoolExecutor, 2, get_context("spawn"))]
 )
+@pytest.mark.slow
 def test_simulations_run_on_any_executor(executor):
     with executor() as workers:
         found = calibrate(oscillator, OSCILLATOR, POSITION, n_evals=20, executor=workers)

@@ -139,6 +139,7 @@ def dashboard(folder: Path) -> Iterator[str]:
         process.stdout.close()
 
 
+@pytest.mark.slow
 def test_the_dashboard_listens_on_loopback_and_shows_the_study(folder):
     pytest.importorskip("optuna_dashboard")
     assert call("run", "p.toml", cwd=folder).returncode == 0

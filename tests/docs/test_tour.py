@@ -86,6 +86,7 @@ def run_problem(path: Path, n_evals: int):
         return run(replace(read_problem(path), n_evals=n_evals), reporter=reporter)
 
 
+@pytest.mark.docs
 def test_the_solver_with_a_deck_runs_and_finds_light_fins(tmp_path):
     compiler = shutil.which("cc")
     if compiler is None:
@@ -102,6 +103,7 @@ def test_the_solver_with_a_deck_runs_and_finds_light_fins(tmp_path):
     assert "GEOM  5.00000E-01 5.00000E-04" in shown.stdout
 
 
+@pytest.mark.docs
 def test_the_mesher_and_the_solver_run(tmp_path):
     shutil.copytree(ROOT / "examples/two_steps", tmp_path / "two", ignore=shutil.ignore_patterns("*.db*", "*.runs"))
     result = run_problem(tmp_path / "two/nozzle.toml", 14)

@@ -33,6 +33,7 @@ def first_success(n_runs, n, *, kinds=True, **settings):
     return np.where(ok.any(axis=1), ok.argmax(axis=1), n)
 
 
+@pytest.mark.slow
 def test_reasons_lead_to_the_first_success():
     # at random one needs ln 2 / 0.0098 = 71 evaluations in the median
     assert np.median(first_success(6, 45)) < 36

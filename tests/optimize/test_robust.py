@@ -199,6 +199,7 @@ class CountingModel(FittedModel):
         return super().success_at(units)
 
 
+@pytest.mark.slow
 def test_the_work_is_bounded_with_many_evaluations_and_parameters() -> None:
     rng = np.random.default_rng(0)
     points = rng.random((300, 10))

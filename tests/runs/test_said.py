@@ -111,6 +111,7 @@ command = [{python!r}, "-I", "-S", "-c", {code}, "{{a}}"]
 
 
 @pytest.mark.parametrize(("code", "status"), [("print(1)", 0), ("raise SystemExit(3)", 1), ("", 1)])
+@pytest.mark.slow
 def test_the_exit_status_tells_whether_anything_succeeded(tmp_path, code, status):
     (tmp_path / "p.toml").write_text(PROBLEM.format(python=sys.executable, code=json.dumps(code)))
     assert command(tmp_path, "run", "p.toml").returncode == status

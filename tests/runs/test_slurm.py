@@ -48,6 +48,7 @@ def test_evaluations_are_jobs_and_what_aborts_is_a_lesson(make_problem, reporter
     ]
 
 
+@pytest.mark.slow
 def test_after_kill_9_the_next_run_finds_its_jobs_and_starts_nothing_twice(make_problem, ledger, start_worker, slurm):
     problem = make_problem(ledger.code(2.0), n_evals=4, n_init=4, slurm=QUICK)
     first = start_worker(problem, workers=3, slurm=True)
@@ -72,6 +73,7 @@ def test_results_that_came_while_no_run_lived_are_collected(make_problem, ledger
     assert (checked(problem, ledger), ledger.n_starts()) == (2, 2)
 
 
+@pytest.mark.slow
 def test_a_cancelled_job_is_submitted_again_and_counts_once(make_problem, ledger, start_worker, slurm):
     problem = make_problem(ledger.code(1.5), n_evals=2, n_init=2, slurm=QUICK)
     worker = start_worker(problem, workers=2, slurm=True)
