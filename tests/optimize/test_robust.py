@@ -21,11 +21,6 @@ def bowl(x) -> float:
     return float((x[0] - 0.8) ** 2 + (x[1] - 0.3) ** 2)
 
 
-@pytest.fixture(scope="module")
-def bordered() -> Result:
-    return minimize(bowl, [(0.0, 1.0)] * 2, n_evals=40, failures="ep")
-
-
 def result_of(space, points, value, fails=lambda x: False, **options) -> Result:
     """The result of evaluations at given points."""
     evaluations = tuple(
@@ -37,6 +32,12 @@ def result_of(space, points, value, fails=lambda x: False, **options) -> Result:
 
 
 GRID = [(a / 7, b / 7) for a in range(8) for b in range(8)]
+BESIDE = [(x0, b / 10) for x0 in (0.48, 0.495, 0.505, 0.52) for b in range(1, 10, 2)]
+
+
+@pytest.fixture(scope="module")
+def bordered() -> Result:
+    return result_of([(0.0, 1.0)] * 2, [*GRID, *BESIDE, (0.499, 0.3)], bowl, fails=lambda x: x[0] > 0.5)
 
 
 @pytest.mark.parametrize("within", ["2 %", "5%", {"x0": 0.05}, {"x0": 0.05, "x1": 0.2}])
