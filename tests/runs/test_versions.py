@@ -62,7 +62,7 @@ def test_bounds_that_are_changed_back_bring_their_evaluations_back(problem, repo
     first = run(problem(), reporter=reporter)
     run(problem(n_evals=1, a={"low": 0.0, "high": 5.0}), reporter=reporter)
     again = run(problem(), reporter=reporter)
-    assert again.history.evaluations == first.history.evaluations
+    assert repr(again.history.evaluations) == repr(first.history.evaluations)  # a failure has NaN as value
 
 
 def test_a_parameter_can_be_fixed_on_the_way(problem, reporter):
