@@ -31,6 +31,7 @@ def line(x):
 @pytest.mark.parametrize(
     ("fixture", "truth"), [("two", OSCILLATOR_TRUTH), ("five", POPULATION_TRUTH)], ids=["two", "five"]
 )
+@pytest.mark.slow
 def test_intervals_hold_the_truth(fixture, truth, request):
     found = request.getfixturevalue(fixture)
     assert [interval.name for interval in found.posterior.intervals] == list(found.names) == list(truth)

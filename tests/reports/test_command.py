@@ -80,6 +80,7 @@ def test_the_report_goes_where_it_is_told(folder: Path, read) -> None:
     [("missing.db",), ("beam.db", "--study", "x"), ("beam.db", "-o", "no/such/folder.html"), ("missing.json",)],
     ids=["storage", "study", "place", "inference"],
 )
+@pytest.mark.slow
 def test_what_is_missing_ends_with_status_2_and_one_line(folder: Path, arguments: tuple) -> None:
     done = report(folder, *arguments)
     assert done.returncode == 2

@@ -134,6 +134,7 @@ def test_one_parameter_that_fails_is_reported(read) -> None:
     assert read(page).text("title").count("Predicted value along") == 1
 
 
+@pytest.mark.slow
 def test_of_many_parameters_the_most_relevant_are_drawn(read) -> None:
     page = report(minimize(lambda x: x[13] ** 2, [(-1.0, 1.0)] * 14, n_evals=20, n_init=18), "Many")
     titles = read(page).text("title")
@@ -245,6 +246,7 @@ def test_the_report_of_a_small_run_stays_small(failing_page: str) -> None:
     assert len(failing_page) < 500_000
 
 
+@pytest.mark.slow
 def test_the_same_result_gives_the_same_page(failing: Result) -> None:
     pages = [re.sub(r"written [^<]*", "", report(failing, "Twice")) for _ in range(2)]
     assert pages[0] == pages[1]
@@ -255,6 +257,7 @@ def test_a_folder_is_refused_as_a_path(failing: Result, tmp_path: Path) -> None:
         surefoot.write_report(failing, tmp_path)
 
 
+@pytest.mark.slow
 def test_no_figure_is_left_open_in_pyplot(failing: Result) -> None:
     code = (
         "import sys, surefoot; from surefoot.reports.optimization import report;"
