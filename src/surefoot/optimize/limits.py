@@ -32,12 +32,19 @@ def check_limits(given: Any) -> dict[str, str]:
         raise InvalidInputError(
             f"expected limits on outputs as a dict of texts; got {shown(given)}; try outputs={{'stress': '<= 250e6'}}"
         )
-    for name in given:
+    try:
+        items = list(given.items())
+    except Exception as error:  # an object that only looks like a mapping
+        raise InvalidInputError(
+            f"expected limits on outputs as a dict of texts; got {type(error).__name__} when looking at them; "
+            "try outputs={'stress': '<= 250e6'}"
+        ) from None
+    for name, _ in items:
         if not is_a(name, str) or not name:
             raise InvalidInputError(
                 f"expected names of outputs as text; got {shown(name)}; try outputs={{'stress': '<= 250e6'}}"
             )
-    return {str(name): spelled(parse_limit(str(name), text)) for name, text in given.items()}
+    return {str(name): spelled(parse_limit(str(name), text)) for name, text in items}
 
 
 def parse_limit(name: str, text: Any) -> Limit:
