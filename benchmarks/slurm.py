@@ -9,15 +9,13 @@ result file, the storage, suggestions. The simulator sleeps: more jobs run than 
 
 import argparse
 import os
-import platform
 import sys
 import tempfile
 import time
 from pathlib import Path
 
-import surefoot
 from benchmarks.local_slurm import LocalSlurm, missing_programs
-from benchmarks.workers import Clock
+from benchmarks.workers import Clock, conditions
 from surefoot.runs.problem import problem_from
 from surefoot.runs.running import run
 
@@ -60,9 +58,9 @@ def main() -> None:
     text = "\n".join([
         f"# {options.workers} jobs of SLURM at a time against one",
         "",
-        f"`{command}`; Python {platform.python_version()}, surefoot {surefoot.__version__}, {os.cpu_count()} cores,",
-        f"load average before the start {load:.1f}. A simulator that sleeps {options.sleep:g} s, one job for each",
-        "evaluation, slurmctld and slurmd on the same machine.",
+        *conditions(command, load),
+        f"A simulator that sleeps {options.sleep:g} s, one job for each evaluation, slurmctld and slurmd on the same",
+        "machine.",
         "",
         "| jobs at a time | evaluations | per minute | of what sleeping alone would allow |",
         "|---|---|---|---|",

@@ -37,6 +37,14 @@ def evaluate(x):
 """
 
 
+def conditions(command: str, load: float) -> list[str]:
+    """How and where something was measured, for the head of its table."""
+    return [
+        f"`{command}`; Python {platform.python_version()}, surefoot {surefoot.__version__}, {os.cpu_count()} cores,",
+        f"load average before the start {load:.1f}.",
+    ]
+
+
 class Clock:
     """A reporter that notes when evaluations ended."""
 
@@ -131,8 +139,7 @@ def main() -> None:
     text = "\n".join([
         f"# {n_workers} workers against one",
         "",
-        f"`{command}`; Python {platform.python_version()}, surefoot {surefoot.__version__}, {os.cpu_count()} cores,",
-        f"load average before the start {load:.1f}.",
+        *conditions(command, load),
         f"A Dask cluster of {n_workers} local workers, a simulator that sleeps {SLEEP_S} s, a SQLite storage with",
         "every end on the disk.",
         "",

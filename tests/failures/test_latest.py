@@ -4,7 +4,7 @@ import numpy as np
 
 from surefoot.engine.success import Labels, fit_success
 from surefoot.failures.experts import REFITS
-from surefoot.failures.iterations import Latest
+from surefoot.failures.latest import Latest
 from surefoot.failures.registry import FAILURE_MODELS
 from surefoot.gp.hyperparameters import is_due
 

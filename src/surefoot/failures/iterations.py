@@ -1,12 +1,11 @@
-"""Iterations of the approximations in lock-step, and what they remember: from one theta to the next, and for good.
+"""Iterations of the approximations in lock-step, and what they remember from one theta to the next.
 
 Shapes    Every array of a state begins with the axes (R, S): R runs, S problems in each.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
-from typing import Generic, TypeVar
+from collections.abc import Callable
 
 from surefoot.backend import Array, like, namespace, to_host
 from surefoot.numerics.running import Part, running_parts
@@ -87,24 +86,3 @@ class Recall:
         rows = like(numbers, theta)[:, None]
         self._theta[rows, slots] = theta
         self._found[rows, slots] = found
-
-
-T = TypeVar("T")
-
-
-class Latest(Generic[T]):
-    """What a pure function gave for the last few arguments: the same bits as if it were asked again."""
-
-    def __init__(self, size: int) -> None:
-        self._size = size
-        self._known: dict[Hashable, T] = {}
-
-    def of(self, key: Hashable, compute: Callable[[], T]) -> T:
-        """What is known of the key, or what `compute` gives."""
-        found = self._known.pop(key, None)
-        if found is None:
-            found = compute()
-        self._known[key] = found  # the last that was asked for
-        for old in list(self._known)[: -self._size]:
-            self._known.pop(old, None)  # another thread may have been faster
-        return found

@@ -73,8 +73,6 @@ class Maxima:
 
     x: np.ndarray  # (q, d)
     value: np.ndarray  # (q,) -inf where no point inside the region was met: x is then the start
-    n_points: int  # at which the function was computed,
-    n_calls: int  # in so many calls
 
 
 @dataclass(frozen=True)
@@ -116,7 +114,6 @@ def maximize_within(
         _Climb(np.clip(start, low, high), low, high, float(step), float(accuracy))
         for start, low, high, step, accuracy in zip(starts, lower, upper, steps, wanted, strict=True)
     ]
-    n_points, n_calls = 0, 0
     points = [climb.first_points() for climb in climbs]
     for _ in range(max_iter + 1):
         rows = np.repeat(np.arange(q), [len(p) for p in points])
@@ -126,14 +123,13 @@ def maximize_within(
         with np.errstate(all="ignore"):
             value, gradient = function(x, rows)
             seen = _Seen(value, gradient, *region.limits(x, rows))
-            n_points, n_calls = n_points + len(x), n_calls + 1
             for i, climb in enumerate(climbs):
                 own = np.flatnonzero(rows == i)
                 if len(own):
                     climb.take(x[own], seen.of(own))
                     points[i] = climb.next_point()
     found_x = [start if climb.best_x is None else climb.best_x for start, climb in zip(starts, climbs, strict=True)]
-    return Maxima(np.stack(found_x), np.asarray([climb.best for climb in climbs]), n_points, n_calls)
+    return Maxima(np.stack(found_x), np.asarray([climb.best for climb in climbs]))
 
 
 @dataclass(frozen=True)
@@ -162,7 +158,8 @@ class _Climb:
     best: float = -np.inf
     _x: np.ndarray = field(init=False)
     _moving: np.ndarray = field(init=False)
-    _here: _Model | None = None
+    _here: _Model = field(init=False)
+    _begun: bool = False
     _lengths: np.ndarray = field(init=False)
     _curvatures: np.ndarray = field(init=False)  # (1 + p, d, d) of minus the function and of the limits
     _multipliers: np.ndarray = field(init=False)
@@ -183,7 +180,7 @@ class _Climb:
     def take(self, x: np.ndarray, seen: _Seen) -> None:
         """What was seen at the points that were asked for."""
         self._note(x, seen)
-        if self._here is None:
+        if not self._begun:
             self._begin(x, seen)
         elif not self._done:
             self._judge(x[0], seen)
@@ -209,7 +206,7 @@ class _Climb:
             self.best_x, self.best = x[best], float(value[best])
 
     def _begin(self, x: np.ndarray, seen: _Seen) -> None:
-        finite = seen.finite
+        self._begun, finite = True, seen.finite
         p, k = seen.limits.shape[1], len(self._moving)
         lengths = self.step * np.linalg.norm(seen.slopes[0][:, self._moving], axis=1)
         self._lengths = np.where((lengths > 0.0) & np.isfinite(lengths), lengths, 1.0)
@@ -239,7 +236,6 @@ class _Climb:
     def _propose(self) -> tuple[np.ndarray, float]:
         """The step in z that the models favour, and how much less function and penalty are to be after it."""
         here = self._here
-        assert here is not None
         at = self._x[self._moving]
         lower = np.maximum((self.lower[self._moving] - at) / self.step, -self._radius)
         upper = np.minimum((self.upper[self._moving] - at) / self.step, self._radius)
@@ -264,7 +260,6 @@ class _Climb:
         A limit that is not met may not get worse, nor pass its border; those that would are taken as met from there on.
         """
         here = self._here
-        assert here is not None
         g, J, s, out = here.g, here.J, np.zeros_like(here.g), c < 0.0
         while True:
             A = np.concatenate([J, -J[out]])
@@ -280,7 +275,6 @@ class _Climb:
     def _gain(self, s: np.ndarray) -> float:
         """How much less function and penalty are after a step, by the models."""
         here = self._here
-        assert here is not None
         bends = 0.5 * np.einsum("i,pij,j->p", s, self._curvatures, s)
         after = np.maximum(-(here.c + here.J @ s + bends[1:]), 0.0).sum()
         return float(-(here.g @ s + bends[0]) + self._penalty * (here.missing() - after))
@@ -288,7 +282,6 @@ class _Climb:
     def _judge(self, x: np.ndarray, seen: _Seen) -> None:
         """Go where the step led if it gained, and trust the models as far as they were right."""
         here = self._here
-        assert here is not None
         s, promised = self._asked
         if not seen.finite[0]:
             self._shrink(s)

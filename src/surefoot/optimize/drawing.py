@@ -191,11 +191,12 @@ def draw_borders(ax: Any, result: Result, a: Sequence[Any], b: Sequence[Any], un
     shape = (len(b), len(a))
     names = list(result.settings.outputs)
     outputs = result.model.fitted.outputs
-    for k, slack in enumerate(result.model.limits_at(units)):
-        if outputs is not None and slack.min() < 0.0 < slack.max():
+    known = () if outputs is None else outputs.known
+    for k, (place, slack) in enumerate(zip(known, result.model.limits_at(units), strict=True)):
+        if slack.min() < 0.0 < slack.max():
             line = {"colors": [_LIMITS[k % len(_LIMITS)]], "linestyles": "--", "linewidths": 1.4}
             ax.contour(a, b, slack.reshape(shape), levels=[0.0], **line)
-            label = f"limit of {short(names[outputs.known[k]], _MAX_NAME)}".replace("$", r"\$")
+            label = f"limit of {short(names[place], _MAX_NAME)}".replace("$", r"\$")
             ax.plot([], [], ls="--", lw=1.4, color=_LIMITS[k % len(_LIMITS)], label=label)
     if not result.space.constraints:
         return

@@ -23,7 +23,7 @@ from surefoot.backend import engine, to_host
 from surefoot.engine.success import Labels, fit_success
 from surefoot.gp.hyperparameters import N_RANDOM_STARTS
 from surefoot.numerics.designs import generator, latin_hypercube
-from surefoot.optimize.influence import totals_of
+from surefoot.optimize.influence import mixed, totals_of
 
 if TYPE_CHECKING:
     from surefoot.optimize.result import Result
@@ -67,12 +67,7 @@ def _of_objective(result: Result) -> tuple[Shares, Shares]:
     n = int(np.clip(_PREDICTIONS // (space.d + 2), _LEAST, _MOST))
     rng = generator(0, _STREAM, 0)
     one, other = (space.from_uniform(latin_hypercube(n, space.d, rng)) for _ in range(2))
-    mixed = []
-    for _, columns in space.columns():
-        units = one.copy()
-        units[:, columns] = other[:, columns]
-        mixed.append(units)
-    points = np.concatenate([one, other, *mixed])
+    points = np.concatenate([one, other, *(mixed(space, one, other, [i]) for i in range(space.d))])
     paths = to_host(result.model.fitted.objective.sample_paths(points[None], (rng,), _FUNCTIONS))[0]
     f = paths.reshape(space.d + 2, n, _FUNCTIONS)
     rows = rng.integers(n, size=(n, _FUNCTIONS))

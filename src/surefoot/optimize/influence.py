@@ -20,6 +20,7 @@ import numpy as np
 from surefoot.backend import engine
 from surefoot.numerics.designs import generator, latin_hypercube
 from surefoot.optimize.drawing import mappable
+from surefoot.optimize.space import Space
 
 if TYPE_CHECKING:
     from surefoot.optimize.result import Result
@@ -97,11 +98,16 @@ class _Samples:
         return self._mixed(self.other, self.one, some)
 
     def _mixed(self, base: np.ndarray, source: np.ndarray, some: Sequence[int]) -> np.ndarray:
-        units = base.copy()
-        for i, (_, columns) in enumerate(self.result.space.columns()):
-            if i in some:
-                units[:, columns] = source[:, columns]
-        return self.probability(units)
+        return self.probability(mixed(self.result.space, base, source, some))
+
+
+def mixed(space: Space, base: np.ndarray, source: np.ndarray, some: Sequence[int]) -> np.ndarray:
+    """The points `base` (N, D) with some parameters as in `source`."""
+    units = base.copy()
+    for i, (_, columns) in enumerate(space.columns()):
+        if i in some:
+            units[:, columns] = source[:, columns]
+    return units
 
 
 def _chosen(closed: Mapping[tuple[int, ...], float], pairs: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
