@@ -86,4 +86,4 @@ html_theme_options = {
     "back_to_top_button": False,
 }
 html_context = {"default_mode": "auto"}
-html_sidebars = {"index": []}
+html_sidebars = {"index": [], "start/index": []}  # these have no pages below them

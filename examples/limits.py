@@ -20,7 +20,7 @@ def main():
     result = surefoot.minimize(
         plate,
         {"a": (0, 2), "b": (0, 2)},
-        n_evals=40,
+        n_evals=20,
         objective="cost",
         constraints=["a - b >= 0.3"],
         outputs={"stress": "<= 1"},

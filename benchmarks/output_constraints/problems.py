@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from benchmarks.output_constraints.bbob import Bbob
 from surefoot.paper.studies.failures.constrained import get_constrained
 from surefoot.paper.studies.failures.record import Constrained
 
@@ -38,7 +39,7 @@ def problem(name: str) -> Constrained:
 class Evaluator:
     """A problem that counts its evaluations, and ends a run when the budget is spent."""
 
-    problem: Constrained
+    problem: Constrained | Bbob
     budget: int
     values: list[float] = field(default_factory=list)
     excesses: list[list[float]] = field(default_factory=list)
@@ -66,12 +67,17 @@ class Evaluator:
         self.excesses.append(excess)
         return y, excess
 
-    def gaps(self, tolerance: float) -> np.ndarray:
-        """(best feasible value so far - f_star)/|f_star| after each evaluation; infinite before the first."""
+    def best(self, tolerance: float) -> np.ndarray:
+        """(budget,) the best feasible value after each evaluation; infinite before the first."""
         outside = np.nan_to_num(np.asarray(self.excesses).reshape(len(self.values), -1), nan=np.inf).max(axis=1)
         values = np.where((outside <= tolerance) & np.isfinite(self.values), self.values, np.inf)
-        gaps = (np.minimum.accumulate(values) - self.problem.f_star) / abs(self.problem.f_star)
-        return np.concatenate([gaps, np.full(self.budget - len(gaps), gaps[-1] if len(gaps) else np.inf)])
+        best = np.minimum.accumulate(values)
+        return np.concatenate([best, np.full(self.budget - len(best), best[-1] if len(best) else np.inf)])
+
+    def gaps(self, tolerance: float) -> np.ndarray:
+        """(best feasible value so far - f_star)/|f_star| after each evaluation; infinite before the first."""
+        assert isinstance(self.problem, Constrained)  # the optimum of the others is not known
+        return np.asarray((self.best(tolerance) - self.problem.f_star) / abs(self.problem.f_star))
 
 
 Solver = Callable[[Evaluator, int], None]

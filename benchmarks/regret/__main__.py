@@ -34,35 +34,49 @@ from surefoot.errors import SurefootError
 from surefoot.paper.resumable import run_cases, write_whole
 
 COMMANDS = "commands.txt"
+APART = ("small", "mixed", "many-inputs")  # suites that run where they are asked for, with results of their own
 
 
 def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--suite", action="append", choices=list(SUITES), help="repeatable; default: all")
+    parser.add_argument("--suite", action="append", choices=list(SUITES), help="repeatable; default: all but small")
     parser.add_argument(
         "--library", action="append", help="repeatable; default: those installed; or surefoot:key=value,…"
     )
-    parser.add_argument("--problem", action="append", default=[], help="repeatable; default: all of the suites")
-    parser.add_argument("--seeds", type=int, default=None, help="default: 15; bbob 5")
-    parser.add_argument("--n", type=int, default=None, help="evaluations a run; default: 200; noise and failures 100")
+    parser.add_argument(
+        "--problem", action="append", default=[], help="repeatable, * and ? as in file names; default: all"
+    )
+    parser.add_argument("--seeds", type=int, default=None, help="default: 15; bbob and many-inputs 5, small 10")
+    parser.add_argument(
+        "--n",
+        type=int,
+        default=None,
+        help="evaluations a run; default: 200; noise, failures 100; small 60; many-inputs 400",
+    )
     parser.add_argument("--slow-seeds", type=int, default=5, help="seeds of the slow libraries")
     parser.add_argument("--slow-n", type=int, default=100, help="their evaluations a run")
-    parser.add_argument("--slow-suite", action="append", choices=list(SUITES), help="their suites; default: paper")
+    parser.add_argument(
+        "--slow-suite", action="append", choices=list(SUITES), help="their suites; default: paper, small, mixed"
+    )
     parser.add_argument("--workers", type=int, default=1, help="processes, one thread each")
     parser.add_argument("--time-limit", type=float, default=math.inf, help="minutes after which no run is begun")
     parser.add_argument("--retry", action="store_true", help="run those again that ended with an error of the library")
     parser.add_argument("--report", action="store_true", help="only write the report of what is there")
-    parser.add_argument("--out", type=Path, default=Path("results/regret"))
-    return parser.parse_args(arguments)
+    parser.add_argument("--out", type=Path, default=None, help="default: results/regret; of small and mixed their own")
+    options = parser.parse_args(arguments)
+    own = options.suite[0] if options.suite and set(options.suite) <= set(APART) else "regret"
+    options.out = options.out or Path("results") / own
+    return options
 
 
 def _note_command(raw: Path, words: list[str]) -> None:
-    """Keep the commands that made the runs, each once."""
+    """Keep the commands that made the runs, each once; where the results lie does not make them."""
+    made = [word for i, word in enumerate(words) if not word.startswith("--out") and words[i - 1 : i] != ["--out"]]
     raw.mkdir(parents=True, exist_ok=True)
     path = raw / COMMANDS
     known = path.read_text().splitlines() if path.exists() else []
     write_whole(
-        path, "\n".join(dict.fromkeys([*known, shlex.join(["python", "-m", "benchmarks.regret", *words])])) + "\n"
+        path, "\n".join(dict.fromkeys([*known, shlex.join(["python", "-m", "benchmarks.regret", *made])])) + "\n"
     )
 
 
@@ -103,10 +117,11 @@ def main(arguments: list[str] | None = None) -> int:
     finished = True
     if not options.report:
         names = options.library or libraries.installed()
-        suites = options.suite or [suite for suite in SUITES if suite != "bbob" or find_spec("cocoex")]
+        suites = options.suite or [s for s in SUITES if s not in APART and (s != "bbob" or find_spec("cocoex"))]
         cases = runner.plan(
             names, suites, problems=options.problem, n_seeds=options.seeds, n=options.n,
-            slow_seeds=options.slow_seeds, slow_n=options.slow_n, slow_suites=options.slow_suite or ("paper",),
+            slow_seeds=options.slow_seeds, slow_n=options.slow_n,
+            slow_suites=options.slow_suite or ("paper", *APART),
         )  # fmt: skip
         if options.retry:
             _forget_errors(cases, raw)

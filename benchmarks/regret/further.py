@@ -31,12 +31,14 @@ class Further:
         return len(self.bounds)
 
 
-def _ackley(x: np.ndarray) -> np.ndarray:
+def ackley(x: np.ndarray) -> np.ndarray:
+    """Many small minima on a funnel; least at 0."""
     root = np.sqrt(np.mean(x * x, axis=-1))
     return -20.0 * np.exp(-0.2 * root) - np.exp(np.mean(np.cos(2.0 * math.pi * x), axis=-1)) + 20.0 + math.e
 
 
-def _levy(x: np.ndarray) -> np.ndarray:
+def levy(x: np.ndarray) -> np.ndarray:
+    """Ridges across every input; least at 1."""
     w = 1.0 + (x - 1.0) / 4.0
     inner = (w[..., :-1] - 1.0) ** 2 * (1.0 + 10.0 * np.sin(math.pi * w[..., :-1] + 1.0) ** 2)
     last = (w[..., -1] - 1.0) ** 2 * (1.0 + np.sin(2.0 * math.pi * w[..., -1]) ** 2)
@@ -53,7 +55,8 @@ def _michalewicz(x: np.ndarray) -> np.ndarray:
     return -np.sum(np.sin(x) * np.sin(i * x * x / math.pi) ** 20, axis=-1)
 
 
-def _styblinski_tang(x: np.ndarray) -> np.ndarray:
+def styblinski_tang(x: np.ndarray) -> np.ndarray:
+    """Two minima along every input, independent of each other: 2^d in all."""
     return 0.5 * np.sum(x**4 - 16.0 * x**2 + 5.0 * x, axis=-1)
 
 
@@ -66,7 +69,8 @@ def _griewank(x: np.ndarray) -> np.ndarray:
     return np.sum(x * x, axis=-1) / 4000.0 - np.prod(np.cos(x / np.sqrt(i)), axis=-1) + 1.0
 
 
-def _rosenbrock(x: np.ndarray) -> np.ndarray:
+def rosenbrock(x: np.ndarray) -> np.ndarray:
+    """A curved valley; least at 1."""
     return np.sum(100.0 * (x[..., 1:] - x[..., :-1] ** 2) ** 2 + (1.0 - x[..., :-1]) ** 2, axis=-1)
 
 
@@ -138,12 +142,12 @@ FURTHER = {
     f.name: f
     for f in (
         Further("Rastrigin 4", _rastrigin, ((-2.0, 4.0),) * 4, 0.0),
-        Further("Ackley 5", _ackley, ((-10.0, 20.0),) * 5, 0.0),
+        Further("Ackley 5", ackley, ((-10.0, 20.0),) * 5, 0.0),
         Further("Michalewicz 5", _michalewicz, ((0.0, math.pi),) * 5, -4.687658179087991),
-        Further("Levy 6", _levy, ((-10.0, 10.0),) * 6, 0.0),
+        Further("Levy 6", levy, ((-10.0, 10.0),) * 6, 0.0),
         Further("Dixon-Price 6", _dixon_price, ((-10.0, 10.0),) * 6, 0.0),
-        Further("Styblinski-Tang 6", _styblinski_tang, ((-5.0, 5.0),) * 6, 6.0 * _STYBLINSKI),
-        Further("Rosenbrock 6", _rosenbrock, ((-5.0, 10.0),) * 6, 0.0),
+        Further("Styblinski-Tang 6", styblinski_tang, ((-5.0, 5.0),) * 6, 6.0 * _STYBLINSKI),
+        Further("Rosenbrock 6", rosenbrock, ((-5.0, 10.0),) * 6, 0.0),
         Further("Griewank 6", _griewank, ((-200.0, 400.0),) * 6, 0.0),
         Further("Trid 6", _trid, ((-36.0, 36.0),) * 6, -50.0),
         Further("OTL circuit 6", _otl, _OTL, 2.60371484584685),
@@ -155,4 +159,21 @@ FURTHER = {
         Further("wing weight 10", _wing, _WING, 123.25367170091783),
         Further("powers 10", _powers, ((-1.0, 0.6),) * 10, 0.0),
     )
+}
+
+
+@dataclass(frozen=True)
+class Classical:
+    """A function of any number of inputs, on the cube that papers on many inputs give it."""
+
+    function: Callable[[np.ndarray], np.ndarray]
+    side: tuple[float, float]
+    least: float = 0.0  # its least value, for each input
+
+
+CLASSICAL = {
+    "Ackley": Classical(ackley, (-5.0, 10.0)),  # the box of TuRBO's paper
+    "Levy": Classical(levy, (-10.0, 10.0)),
+    "Rosenbrock": Classical(rosenbrock, (-5.0, 10.0)),
+    "Styblinski-Tang": Classical(styblinski_tang, (-5.0, 5.0), _STYBLINSKI),
 }

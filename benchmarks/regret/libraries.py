@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.regret import adapters, slow_adapters
+from benchmarks.regret.mixed.adapters import ADAPTERS as MIXED
 from surefoot.errors import InvalidInputError, UnknownNameError
 from surefoot.optimize.settings import Settings
 from surefoot.paper.studies.failures import peers
@@ -29,9 +30,10 @@ class Library:
 
 
 LIBRARIES = {
-    OURS: Library(adapters.surefoot, ("surefoot",), "surefoot"),
+    OURS: Library(adapters.surefoot, ("surefoot",)),
     "egobox": Library(adapters.egobox, ("egobox",), "egobox"),
     "optuna-tpe": Library(peers.tpe, ("optuna",), "optuna"),
+    "cma-es": Library(peers.cmaes, ("cma",), "cma"),
     "random": Library(peers.random, ()),
     "optuna-gp": Library(adapters.optuna_gp, ("optuna", "torch"), "optuna", slow=True),
     "botorch": Library(slow_adapters.botorch, ("botorch",), "botorch", slow=True),
@@ -58,7 +60,7 @@ def parse(name: str) -> tuple[str, dict[str, Any]]:
             )
         settings[key.strip()] = _number_or_text(value.strip())
     if library == OURS:
-        Settings.of(**{key: value for key, value in settings.items() if "." not in key})
+        Settings.of(**{key: value for key, value in settings.items() if "." not in key and key != "q"})
         for path in (key for key in settings if "." in key):
             adapters.find_constant(path)
     return library, settings
@@ -71,10 +73,15 @@ def _number_or_text(value: str) -> float | str:
         return value
 
 
-def adapter_of(name: str) -> adapters.Adapter:
+def runs_on(name: str, suite: str) -> bool:
+    """Whether the library takes the parameters of the suite."""
+    return suite != "mixed" or parse(name)[0] in MIXED
+
+
+def adapter_of(name: str, suite: str = "") -> adapters.Adapter:
     """The function that runs this library or variant."""
     library, settings = parse(name)
-    adapter = LIBRARIES[library].adapter
+    adapter = MIXED[library] if suite == "mixed" else LIBRARIES[library].adapter
     return partial(adapter, **settings) if settings else adapter
 
 
@@ -93,14 +100,15 @@ def version(name: str) -> str:
     """The installed version; of a checkout of surefoot also the last commit that changed it, + if changed since."""
     library = parse(name)[0]
     distribution = LIBRARIES[library].distribution
-    found = importlib.metadata.version(distribution) if distribution else ""
-    if library == OURS:
-        import surefoot
+    if library != OURS:
+        return importlib.metadata.version(distribution) if distribution else ""
+    import surefoot
 
-        source = str(Path(surefoot.__file__).parent)
-        commit = _git(source, "log", "-1", "--format=%h", "--", source)
-        if commit:
-            found += f" ({commit}{'+' if _git(source, 'status', '--porcelain', '--', source) else ''})"
+    found = surefoot.__version__
+    source = str(Path(surefoot.__file__).parent)
+    commit = _git(source, "log", "-1", "--format=%h", "--", source)
+    if commit:
+        found += f" ({commit}{'+' if _git(source, 'status', '--porcelain', '--', source) else ''})"
     return found
 
 

@@ -13,7 +13,6 @@ from benchmarks.regret import figures, spreadsheets, variants
 from benchmarks.regret.libraries import OURS, is_peer, parse
 from benchmarks.regret.runner import Run
 from benchmarks.regret.scores import (
-    CHECKPOINTS,
     PS,
     PairedTest,
     Scores,
@@ -24,8 +23,9 @@ from benchmarks.regret.scores import (
     scores,
     worse_than_best,
 )
-from benchmarks.regret.suites import SUITES, bbob_group
+from benchmarks.regret.suites import SUITES, bbob_group, is_bbob, part_of
 from surefoot.paper.resumable import write_whole
+from surefoot.paper.statistics import LEVEL
 
 MEANING = {
     "paper": "The paper's 12 functions. Mean log10 distance of the best value to the least one",
@@ -35,6 +35,12 @@ MEANING = {
     "the recommended point to the least one",
     "failures": "Functions of which 10 to 30 % of the box fails. Mean log10 distance of the best value to the least "
     "one that does not fail, distances below 1e-12 counted as 1e-12",
+    "mixed": "Integers, categories and logarithms, each library from its own first points; defaults were chosen on the "
+    "first seven problems. Mean log10 distance of the best value to the least one, not below a floor",
+    "many-inputs": "Functions of 20 to 100 inputs; of BBOB the seeds are the instances 1 to 5. Mean log10 distance of "
+    "the best value to the least one",
+    "small": "Few evaluations, each library from its own first points: the paper's functions, further ones, and the "
+    "BBOB functions, of which seeds are the instances. Mean log10 distance of the best value to the least one",
 }
 
 
@@ -67,7 +73,9 @@ def _worse(found: dict[tuple[str, int], list[PairedTest]]) -> list[str]:
     for (suite, n), tested in found.items():
         worse = worse_than_best(tested)
         n_problems = len({test.problem for test in tested})
-        lines.append(f"- {suite}, n = {n}: **{len(worse)} of {n_problems}** problems")
+        sure = sum(min(test.p_t_holm, test.p_w_holm) < LEVEL for test in worse)
+        share = f"{len(worse) / n_problems:.0%}, {sure} of them after Holm's correction"
+        lines.append(f"- {suite}, n = {n}: **{len(worse)} of {n_problems}** problems ({share})")
         for test in worse:
             ps = [f"{getattr(test, p):.2g}" for p in PS]
             rows.append([suite, str(n), test.problem, test.library, f"{test.ours:.2f}", f"{test.theirs:.2f}",
@@ -105,6 +113,18 @@ def _ranks(tables: dict[int, Scores], libraries: Sequence[str], full: Sequence[s
     return lines
 
 
+def _ranks_by_part(tables: dict[int, Scores], libraries: Sequence[str]) -> list[str]:
+    """Mean ranks over the problems of each part of the suite, one cell for all numbers of evaluations."""
+    parts = list(dict.fromkeys(part_of(problem) for table in tables.values() for problem in table))
+    rows = []
+    for part in parts:
+        by_n = [ranks({p: found for p, found in table.items() if part_of(p) == part}, libraries)
+                for table in tables.values()]  # fmt: skip
+        cells = [" / ".join(f"{np.mean(r[name]):.2f}" if len(r[name]) else "–" for r in by_n) for name in libraries]
+        rows.append([part, str(max(len(found) for r in by_n for found in r.values())), *cells])
+    return ["Mean ranks by parts of the suite:", "", *_table(["part", "problems", *libraries], rows)]
+
+
 def _suite(runs: Sequence[Run], suite: str) -> tuple[list[str], dict[int, list[PairedTest]], dict[int, Scores]]:
     everybody, sizes = names(runs, suite), checkpoints(runs, suite)
     libraries = [name for name in everybody if name == OURS or is_peer(name)]
@@ -115,7 +135,7 @@ def _suite(runs: Sequence[Run], suite: str) -> tuple[list[str], dict[int, list[P
     present = [p for p in SUITES[suite].problems if any(p in table for table in tables.values())]
     many = list(tables.values())
     lines += _table(["problem", *libraries], ([p, *_cells(many, p, libraries, "mean")] for p in present))
-    if suite == "bbob":
+    if any(map(is_bbob, present)):
         grouped = {n: scores(runs, suite, n, bbob_group) for n in sizes}
         groups = list(dict.fromkeys(map(bbob_group, present)))
         lines += ["Medians over the functions of a group and their instances:", ""]
@@ -134,6 +154,8 @@ def _suite(runs: Sequence[Run], suite: str) -> tuple[list[str], dict[int, list[P
     seeds = Counter(r.case.library for r in runs if r.case.suite == suite)
     full = [name for name in libraries if seeds[name] >= seeds[OURS]]
     lines += _ranks(tables, libraries, full)
+    if suite in ("small", "mixed"):
+        lines += _ranks_by_part(tables, libraries)
     if any(found.values()):
         lines += ["Problems on which surefoot is significantly better / neither / significantly worse (5 %):", ""]
         lines += _counts(found, libraries)
@@ -162,8 +184,10 @@ def _heading(runs: Sequence[Run], commands: Sequence[str]) -> list[str]:
     made = f"Python {platform.python_version()}, NumPy {np.__version__}; {used}. {len(runs)} runs."
     return [
         "# Regret beside other libraries", "", *(f"    {command}" for command in commands), "", made, "",
-        "Every run starts from the Latin hypercube of 10 d points of its problem and seed, the same for all libraries.",
-        "Less is better; the least is bold. How each library is called: docs/evidence/regret.md.", "",
+        "Every run starts from the Latin hypercube of 10 d points (many-inputs: 2 d) of its problem and seed, the same "
+        "for all libraries;",
+        "those of the suites small and mixed start as each library does by default. Less is better; the least is bold.",
+        "How each library is called: docs/evidence/regret.md.", "",
     ]  # fmt: skip
 
 
@@ -193,7 +217,8 @@ def write(runs: Sequence[Run], out: Path, commands: Sequence[str]) -> str:
             lines, tested, tables[suite] = _suite(runs, suite)
             sections += lines
             found.update({(suite, n): tested_at for n, tested_at in tested.items()})
-    shown = {key: tested for key, tested in found.items() if tested and key[1] != CHECKPOINTS[0]}
+    skipped = {"many-inputs": 100}  # 50: the design, in five inputs
+    shown = {key: tested for key, tested in found.items() if tested and key[1] != skipped.get(key[0], 50)}
     text = "\n".join([*_heading(runs, commands), *_worse(shown), *_errors(runs), *sections])
     write_whole(out / "table.md", text)
     spreadsheets.write(runs, found, out)

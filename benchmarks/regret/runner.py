@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import importlib
 import json
 import re
@@ -14,8 +15,8 @@ from pathlib import Path
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from benchmarks.regret.libraries import LIBRARIES, adapter_of, parse, version
-from benchmarks.regret.suites import SUITES, Objective, Task, make_task
+from benchmarks.regret.libraries import LIBRARIES, adapter_of, parse, runs_on, version
+from benchmarks.regret.suites import SUITES, Objective, Task, is_bbob, make_task
 from surefoot.errors import UnknownNameError
 from surefoot.paper.resumable import save_whole
 
@@ -48,9 +49,9 @@ def plan(
     slow_n: int = 100,
     slow_suites: Sequence[str] = ("paper",),
 ) -> list[Case]:
-    """All cases, the first seeds of all first; a run that would end within its design (10 d points) is left out."""
+    """All cases, the first seeds of all first; a run that would end within a shared design is left out."""
     known = [problem for name in suites for problem in SUITES[name].problems]
-    unknown = [problem for problem in problems if problem not in known]
+    unknown = [pattern for pattern in problems if not fnmatch.filter(known, pattern)]
     if unknown:
         raise UnknownNameError(
             f"expected problems of {', '.join(suites)}; got {', '.join(map(repr, unknown))}; "
@@ -61,23 +62,25 @@ def plan(
         suite = SUITES[suite_name]
         for library in libraries:
             slow = LIBRARIES[parse(library)[0]].slow
-            if slow and suite_name not in slow_suites:
+            if (slow and suite_name not in slow_suites) or not runs_on(library, suite_name):
                 continue
             n_evals = n or suite.n
             seeds = suite.seeds[:n_seeds]
             if slow:
                 n_evals, seeds = min(n_evals, slow_n), seeds[:slow_seeds]
             for problem in suite.problems:
-                if problems and problem not in problems:
+                if problems and not any(fnmatch.fnmatchcase(problem, pattern) for pattern in problems):
                     continue
                 for rank, seed in enumerate(seeds):
-                    if n_evals > 10 * _dimension(suite_name, problem):
+                    if suite.own_start or n_evals > _n_design(suite_name, problem):
                         found.append((rank, Case(library, suite_name, problem, seed, n_evals)))
     return [case for _, case in sorted(found, key=lambda pair: pair[0])]
 
 
-def _dimension(suite: str, problem: str) -> int:
-    return int(problem[5:]) if suite == "bbob" else make_task(suite, problem, 0).d  # without COCO's being installed
+def _n_design(suite: str, problem: str) -> int:
+    if is_bbob(problem):  # without COCO's being installed
+        return SUITES[suite].per_input * int(problem[5:])
+    return make_task(suite, problem, 0).n_design
 
 
 def run_case(case: Case, folder: Path) -> None:
@@ -90,13 +93,13 @@ def run_case(case: Case, folder: Path) -> None:
         importlib.import_module(module)
     task = make_task(case.suite, case.problem, case.seed)
     objective = Objective(task, case.seed)
-    design = task.design(case.seed)
+    design = np.empty((0, task.d)) if SUITES[case.suite].own_start else task.design(case.seed)
     point, error = None, ""
     wall, cpu = time.perf_counter(), time.process_time()
     with warnings.catch_warnings(), threadpool_limits(limits=1):
         warnings.simplefilter("ignore")  # a library's warnings are its own affair
         try:
-            point = adapter_of(case.library)(objective, design, case.n, case.seed)
+            point = adapter_of(case.library, case.suite)(objective, design, case.n, case.seed)
         except (KeyboardInterrupt, SystemExit):
             raise
         except BaseException as caught:  # a panic of Rust is no Exception
@@ -163,7 +166,7 @@ def load(folder: Path) -> list[Run]:
                 d=task.d,
                 distances=task.log10_distance(best),
                 recommended=float(task.log10_distance(data["recommended"])),
-                n_failed=int(np.isnan(true[10 * task.d :]).sum()),
+                n_failed=int(np.isnan(true[task.n_design :]).sum()),
                 overhead_s=float(data["overhead_s"]),
                 cpu_s=float(data["cpu_s"]),
                 version=used,

@@ -13,9 +13,9 @@ from scipy.stats import rankdata
 
 from benchmarks.regret.libraries import LIBRARIES, OURS, is_peer
 from benchmarks.regret.runner import Run
+from benchmarks.regret.suites import SUITES
 from surefoot.paper.statistics import LEVEL, holm, paired_t, wilcoxon
 
-CHECKPOINTS = (50, 100, 200)
 PS = ("p_t", "p_t_holm", "p_w", "p_w_holm")  # the p-values of a test
 Seeds = dict[object, float]  # seed -> score
 Scores = dict[str, dict[str, Seeds]]  # problem -> library -> seeds
@@ -34,11 +34,11 @@ def scores(runs: Iterable[Run], suite: str, n: int, group: Callable[[str], str] 
 
 
 def checkpoints(runs: Iterable[Run], suite: str) -> list[int]:
-    """The numbers of evaluations to report: 50, 100 and 200 as far as there are runs, and the longest run."""
+    """The numbers of evaluations to report: the suite's, as far as there are runs, and the longest run."""
     sizes = {run.case.n for run in runs if run.case.suite == suite}
     if suite == "noise":
         return sorted(sizes)  # a recommendation is asked for at the end only
-    return sorted({n for n in CHECKPOINTS if n <= max(sizes)} | {max(sizes)})
+    return sorted({n for n in SUITES[suite].checkpoints if n <= max(sizes)} | {max(sizes)})
 
 
 def names(runs: Iterable[Run], suite: str) -> list[str]:

@@ -1,6 +1,7 @@
 """Libraries that take minutes a run: BoTorch, bayesian-optimization and HEBO; see adapters.py.
 
-BoTorch and bayesian-optimization take no failed evaluation: the worst value seen so far is told instead.
+BoTorch and bayesian-optimization take no failed evaluation: the worst value seen so far is told instead. BoTorch has no
+design of its own: where none is given it gets 2 d + 2 Sobol' points.
 """
 
 from __future__ import annotations
@@ -10,7 +11,21 @@ from typing import Any
 import numpy as np
 
 from benchmarks.regret.suites import Objective
+from surefoot.numerics.designs import sobol
 from surefoot.paper.studies.failures.peers import impute
+
+
+def _in_box(f: Objective, units: np.ndarray) -> np.ndarray:
+    low, high = np.asarray(f.bounds).T
+    return np.asarray(low + units * (high - low))
+
+
+def _sobol(f: Objective, n: int, seed: int) -> np.ndarray:
+    return _in_box(f, sobol(n, f.d, np.random.default_rng(seed)))
+
+
+def _uniform(f: Objective, n: int, seed: int) -> np.ndarray:
+    return _in_box(f, np.random.default_rng(seed).random((n, f.d)))
 
 
 def botorch(f: Objective, design: np.ndarray, n: int, seed: int) -> Any:
@@ -34,9 +49,9 @@ def botorch(f: Objective, design: np.ndarray, n: int, seed: int) -> Any:
         fit_gpytorch_mll(ExactMarginalLogLikelihood(model.likelihood, model))
         return model, X, y
 
-    for x in design:
+    for x in design if len(design) else _sobol(f, 2 * f.d + 2, seed):
         f(x)
-    for _ in range(n - len(design)):
+    for _ in range(n - len(f.y)):
         model, _, y = fitted()
         policy = LogExpectedImprovement(model, best_f=y.max())
         unit = optimize_acqf(policy, box, q=1, num_restarts=10, raw_samples=512)[0][0].numpy()
@@ -55,6 +70,7 @@ def bayes_opt(f: Objective, design: np.ndarray, n: int, seed: int) -> Any:
     names = [f"x{i:02d}" for i in range(f.d)]
     bounds = dict(zip(names, f.bounds, strict=True))
     optimizer = BayesianOptimization(None, bounds, random_state=seed, verbose=0, allow_duplicate_points=True)
+    design = design if len(design) else _uniform(f, 5, seed)  # as its `maximize` does
     for x in design:
         f(x)
     for x, y in zip(design, impute(f.y), strict=True):
@@ -84,7 +100,8 @@ def hebo(f: Objective, design: np.ndarray, n: int, seed: int) -> Any:
     optimizer = HEBO(space, scramble_seed=seed)
     for x in design:
         f(x)
-    optimizer.observe(pd.DataFrame(design, columns=names), np.asarray(f.y)[:, None])
+    if len(design):
+        optimizer.observe(pd.DataFrame(design, columns=names), np.asarray(f.y)[:, None])
     for _ in range(n - len(design)):
         point = optimizer.suggest(n_suggestions=1)
         f(point[names].to_numpy()[0])

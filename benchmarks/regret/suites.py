@@ -1,25 +1,29 @@
-"""The problems: four suites, and the objective that records what a library evaluates.
+"""The problems: six suites, and the objective that records what a library evaluates.
 
 A task is a function on a box with its least value; it may be observed with noise, and may fail where nothing says so.
 """
 
 from __future__ import annotations
 
+import re
 import time
 import zlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
 import numpy as np
 
+from benchmarks.regret.further import CLASSICAL, FURTHER
+from benchmarks.regret.mixed import CHOSEN_ON, JUDGED_ON
 from surefoot import problems
 from surefoot.errors import UnknownNameError
 from surefoot.numerics.designs import latin_hypercube, sobol
 from surefoot.paper.statistics import FLOOR
 from surefoot.paper.studies.failures.constrained import get_constrained
 
+PAPER = tuple(p.abbreviation for p in problems.ALL)
 NOISY = ("BRA", "CAM", "GPR", "HM3", "SH10", "HM6")
 NOISE_LEVELS = (1, 10)  # standard deviation of the noise, in percent of that of the function over its box
 FAILING = ("BRA discs", "BRA random 20 %", "HM3 half-space 10 %", "HM3 half-space 30 %")  # 10 to 30 % of the box
@@ -43,11 +47,17 @@ class Task:
     floor: float = FLOOR  # distances below it count as this
     noise_sd: float = 0.0
     may_fail: bool = False
+    per_input: int = 10  # points of the design
 
     @property
     def d(self) -> int:
         """Number of inputs."""
         return len(self.bounds)
+
+    @property
+    def n_design(self) -> int:
+        """Points from which every library starts."""
+        return self.per_input * self.d
 
     def log10_distance(self, f: np.ndarray) -> np.ndarray:
         """log10 |f - f_star|, not below the floor; 3 where f is not finite: nothing has succeeded yet."""
@@ -55,10 +65,10 @@ class Task:
         return np.where(np.isfinite(distance), np.log10(np.where(np.isfinite(distance), distance, 1.0)), 3.0)
 
     def design(self, seed: int) -> np.ndarray:
-        """The Latin hypercube of 10 d points, (10 d, d), from which every library starts."""
+        """The Latin hypercube (n_design, d) from which every library starts."""
         rng = np.random.default_rng((seed, zlib.crc32(self.name.encode())))
         low, high = np.asarray(self.bounds).T
-        return np.asarray(low + latin_hypercube(10 * self.d, self.d, rng) * (high - low))
+        return np.asarray(low + latin_hypercube(self.n_design, self.d, rng) * (high - low))
 
 
 class Objective:
@@ -103,10 +113,46 @@ def bbob_function(name: str, instance: int) -> Any:
     return BareProblem("bbob", int(function), int(d), instance)
 
 
+def _of_further(name: str) -> Task:
+    f = FURTHER[name]
+    return Task(name, f.bounds, lambda x: float(f.function(x)), f.f_star)
+
+
 def _of_bbob(name: str, instance: int) -> Task:
     f = bbob_function(name, instance)
     box = ((-5.0, 5.0),) * f.dimension
     return Task(name, box, lambda x: float(f(x)), float(f.best_value()))
+
+
+def _of_mixed(name: str) -> Task:
+    from benchmarks.regret.mixed.problems import mixed_task  # which stands on this file
+
+    return mixed_task(name)
+
+
+def _of_many_inputs(name: str, seed: int) -> Task:
+    """A BBOB function, one of CLASSICAL, or HM6 of the paper, the first six of many inputs."""
+    base, d = name.rsplit(" d", 1)
+    if is_bbob(name):
+        return _of_bbob(name, seed)
+    if base == "HM6":
+        f = _of_paper(base)
+        box = (*f.bounds, *(((0.0, 1.0),) * (int(d) - f.d)))
+        return Task(name, box, lambda x: f.function(x[: f.d]), f.f_star, f.floor)
+    known = CLASSICAL[base]
+    return Task(name, (known.side,) * int(d), lambda x: float(known.function(x)), known.least * int(d))
+
+
+def is_bbob(problem: str) -> bool:
+    """Whether it is a function of COCO's."""
+    return re.fullmatch(r"f\d\d d\d+", problem) is not None
+
+
+def _of_any(name: str, seed: int) -> Task:
+    """The paper's, a further one, or instance `seed` of a BBOB function."""
+    if name in FURTHER:
+        return _of_further(name)
+    return _of_paper(name) if name in PAPER else _of_bbob(name, seed)
 
 
 @cache
@@ -141,18 +187,34 @@ class Suite:
     seeds: tuple[int, ...]
     n: int
     make: Callable[[str, int], Task]  # problem and seed -> task
+    checkpoints: tuple[int, ...] = (50, 100, 200)  # evaluations after which runs are compared
+    own_start: bool = False  # every library begins as it does by default; otherwise all with the same design
+    per_input: int = 10  # points of that design, for each input
+
+
+def _bbob(*dimensions: int) -> tuple[str, ...]:
+    return tuple(f"f{i:02d} d{d}" for d in dimensions for i in range(1, 25))
 
 
 SUITES = {
-    "paper": Suite(tuple(p.abbreviation for p in problems.ALL), tuple(range(15)), 200, lambda p, _: _of_paper(p)),
-    "bbob": Suite(
-        tuple(f"f{i:02d} d{d}" for d in (2, 5) for i in range(1, 25)), tuple(range(1, 6)), 200, _of_bbob
-    ),
+    "paper": Suite(PAPER, tuple(range(15)), 200, lambda p, _: _of_paper(p)),
+    "bbob": Suite(_bbob(2, 5), tuple(range(1, 6)), 200, _of_bbob),
     "noise": Suite(
         tuple(f"{p} {level} %" for p in NOISY for level in NOISE_LEVELS), tuple(range(15)), 100,
         lambda p, _: _with_noise(p),
     ),
     "failures": Suite(FAILING, tuple(range(15)), 100, lambda p, _: _with_failures(p)),
+    "many-inputs": Suite(
+        (*(f"{name} d{d}" for d in (20, 50) for name in CLASSICAL), "HM6 d100",
+         *_bbob(20, 40)),
+        tuple(range(1, 6)), 400, _of_many_inputs, (100, 200, 400), per_input=2,
+    ),
+    "small": Suite(
+        (*PAPER, *FURTHER, *_bbob(2, 3, 5, 10)), tuple(range(1, 11)), 60, _of_any, (20, 30, 40, 60), own_start=True
+    ),
+    "mixed": Suite(
+        (*CHOSEN_ON, *JUDGED_ON), tuple(range(10)), 100, lambda p, _: _of_mixed(p), (30, 60, 100), own_start=True
+    ),
 }  # fmt: skip
 
 
@@ -161,10 +223,21 @@ def make_task(suite: str, problem: str, seed: int) -> Task:
     if suite not in SUITES or problem not in SUITES[suite].problems:
         known = ", ".join(SUITES[suite].problems if suite in SUITES else SUITES)
         raise UnknownNameError(f"expected one of {known}; got {suite!r}, {problem!r}; try another spelling")
-    return SUITES[suite].make(problem, seed)
+    return replace(SUITES[suite].make(problem, seed), per_input=SUITES[suite].per_input)
 
 
 def bbob_group(problem: str) -> str:
-    """The group and dimension of a BBOB function."""
+    """The group and dimension of a BBOB function; the name of any other."""
+    if not is_bbob(problem):
+        return problem
     number = int(problem[1:3])
     return next(name for name, members in BBOB_GROUPS.items() if number in members) + problem[3:]
+
+
+def part_of(problem: str) -> str:
+    """Where a problem of the suite `small` comes from; what one of `mixed` is for."""
+    if problem in CHOSEN_ON or problem in JUDGED_ON:
+        return "defaults chosen on" if problem in CHOSEN_ON else "judged on"
+    if problem in PAPER or problem in FURTHER:
+        return "paper" if problem in PAPER else "further"
+    return f"BBOB, d = {problem[5:]}"

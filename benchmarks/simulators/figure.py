@@ -30,7 +30,7 @@ def draw(runs: Sequence[SimulatorRuns], path: Path) -> Path:
     plt = pyplot()
     names = in_order(runs)
     runs = [r for r in runs if r.strategy == DEFAULT or (r.strategy in OTHERS and _has_enough(r, runs))]
-    shown = ordered(runs)
+    shown = ordered(r.strategy for r in runs)
     fig, axes = plt.subplots(
         2, len(names), figsize=(2.5 * len(names) + 0.6, 5.2), squeeze=False, layout="constrained", sharex="col"
     )

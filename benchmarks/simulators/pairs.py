@@ -33,7 +33,12 @@ class Count:
 
 def counts(runs: Sequence[SimulatorRuns]) -> list[Count]:
     """Of every other strategy, at the full length of the runs."""
-    found = [_count(runs, strategy, what) for strategy in ordered(runs) if strategy != DEFAULT for what in _WHAT]
+    found = [
+        _count(runs, strategy, what)
+        for strategy in ordered(r.strategy for r in runs)
+        if strategy != DEFAULT
+        for what in _WHAT
+    ]
     corrected = holm(np.asarray([count.p for count in found]))
     return [replace(count, p=float(p)) for count, p in zip(found, corrected, strict=True)]
 

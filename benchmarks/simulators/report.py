@@ -110,7 +110,7 @@ def _problems(records: Records, runs: Sequence[SimulatorRuns]) -> str:
 
 def _crossed(runs: Sequence[SimulatorRuns], cell: Cell) -> str:
     """Problems by strategies."""
-    by_key, strategies = {(r.problem, r.strategy): r for r in runs}, ordered(runs)
+    by_key, strategies = {(r.problem, r.strategy): r for r in runs}, ordered(r.strategy for r in runs)
     rows = [["problem", *strategies]]
     for name in in_order(runs):
         rows.append([name, *(cell(by_key[name, s]) if (name, s) in by_key else "" for s in strategies)])

@@ -6,6 +6,7 @@ include them.
 
 import re
 from pathlib import Path
+from textwrap import dedent
 
 import typer
 from docstrings import fields_of
@@ -52,11 +53,12 @@ def _commands(command, name: str) -> list[str]:
 
 
 def _help(text: str) -> str:
-    paragraphs = [
-        " ".join(part.split()) for part in text.replace("\b", "").split("\n\n") if part.strip()
-    ]
     made = []
-    for part in paragraphs:
+    for block in (part for part in text.split("\n\n") if part.strip()):
+        if block.lstrip().startswith("\b\n"):  # kept as it is
+            made.append(f"```toml\n{dedent(block.lstrip().removeprefix(chr(8))).strip()}\n```")
+            continue
+        part = " ".join(block.split())
         head, example, command = part.partition("Example: ")
         made.append(
             f"{head}Example: `{command}`"

@@ -25,12 +25,13 @@ import scipy.special as special
 import threadpoolctl
 from scipy.linalg.blas import dtrmm
 
-from surefoot.errors import InvalidInputError
+from surefoot.errors import DeviceMemoryError, InvalidInputError, MissingExtraError, described, shown
 
 Array = Any  # numpy.ndarray or torch.Tensor; both follow the array API standard
 Namespace = Any
 
 SERIAL_BELOW = 2000  # order of the matrices from which several BLAS threads are used
+_STRIP = 512  # rows of a triangular product at once on a GPU
 
 __all__ = [
     "Array",
@@ -64,18 +65,28 @@ def _is_numpy(x: Array) -> bool:
 
 def reference_on(device: str) -> Array:
     """An empty array that stands for a device: "cpu" is NumPy; "torch" is PyTorch on the CPU, "cuda" on a GPU."""
+    if not isinstance(device, str):
+        raise InvalidInputError(f"expected a device by name; got {shown(device)}; try device='cuda', or 'cpu'")
     if device == "cpu":
         return np.zeros(0)
     try:
         import torch
-
+    except ImportError as error:
+        raise MissingExtraError(
+            f"expected PyTorch for the device {shown(device)}; got {described(error)}; try the device cpu, or "
+            "pip install 'surefoot[torch]', built for your GPU"
+        ) from None
+    try:
         if device.startswith("cuda") and _processes > 1:  # what is cached beyond it is given back first
             torch.cuda.set_per_process_memory_fraction(min(1.0, 3.0 / _processes))
-        return torch.zeros(0, dtype=torch.float64, device="cpu" if device == "torch" else device)
-    except (ImportError, RuntimeError, AssertionError) as error:
+        reference = torch.zeros(0, dtype=torch.float64, device="cpu" if device == "torch" else device)
+        reference.cpu()  # what cannot come back is of no use
+        return reference
+    except (RuntimeError, AssertionError, TypeError) as error:  # TypeError: a device without float64
         raise InvalidInputError(
-            f"expected a device that PyTorch can use; got {device!r} ({str(error).splitlines()[0]}); "
-            "try --device cpu, or install the extra `torch` built for your GPU"
+            f"expected a device that PyTorch can use here, in float64; got {shown(device)} "
+            f"({str(error).splitlines()[0]}); try the device cpu, or a PyTorch built for your GPU; "
+            f"it sees {torch.cuda.device_count()} of them"
         ) from None
 
 
@@ -163,7 +174,16 @@ def engine(n: int) -> Iterator[None]:
     handled where they arise, by a status or a rejected step; NumPy need not tell the user of them.
     """
     with _one_thread if n < SERIAL_BELOW else contextlib.nullcontext(), np.errstate(all="ignore"):
-        yield
+        try:
+            yield
+        except RuntimeError as error:
+            if type(error).__name__ != "OutOfMemoryError":  # PyTorch's, which may not be imported
+                raise
+            release_gpu()
+            raise DeviceMemoryError(
+                f"expected a GPU with memory for {n} evaluations; got {str(error).splitlines()[0]}; "
+                "try a smaller max_points, or the device cpu from here on"
+            ) from error
 
 
 def clip(x: Array, low: Any, high: Any) -> Array:
@@ -226,9 +246,10 @@ def inverse_from_triangular(L_inv: Array) -> Array:
     """The lower triangle (zeros above) of K^-1 = L^-T L^-1, given L^-1 (..., n, n)."""
     n = L_inv.shape[-1]
     if not _is_numpy(L_inv):
-        import torch
-
-        return torch.tril(L_inv.mT @ L_inv)
+        out = L_inv.new_zeros(L_inv.shape)
+        for i in range(0, n, _STRIP):  # rows of K^-1 need what lies below them in L^-1: a sixth of the whole product
+            out[..., i : i + _STRIP, : i + _STRIP] = L_inv[..., i:, i : i + _STRIP].mT @ L_inv[..., i:, : i + _STRIP]
+        return out.tril_()
     out = np.empty_like(L_inv)
     for source, target in zip(L_inv.reshape(-1, n, n), out.reshape(-1, n, n), strict=True):
         target[...] = source
@@ -342,10 +363,10 @@ def sq_distances(a: Array, b: Array) -> Array:
         if a.shape[0] == 1:
             return cdist(a[0], b[0], "sqeuclidean")[None]
         return np.stack([cdist(a_r, b_r, "sqeuclidean") for a_r, b_r in zip(a, b, strict=True)])
-    total = 0.0
+    total = empty((a.shape[0], a.shape[1], b.shape[1]), a).zero_()
     for i in range(a.shape[-1]):  # one (R, m, n) array at a time: the (R, m, n, d) one may not fit a GPU
         diff = a[:, :, i, None] - b[:, None, :, i]
-        total = diff * diff if i == 0 else total + diff * diff
+        total.addcmul_(diff, diff)
     return total
 
 

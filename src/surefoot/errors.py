@@ -92,6 +92,10 @@ class MissingExtraError(SurefootError, ImportError):
     """An optional dependency is needed; the message names the extra to install."""
 
 
+class DeviceMemoryError(SurefootError, MemoryError):
+    """A GPU has too little memory for the model; every evaluation is kept."""
+
+
 class SurefootWarning(UserWarning):
     """Base of all warnings issued by surefoot."""
 

@@ -8,7 +8,7 @@ import pytest
 from surefoot import minimize
 from surefoot.acquisition import entropy_search
 from surefoot.acquisition.registry import policy_at
-from surefoot.acquisition.representers import N_REPRESENTERS, draws, representers
+from surefoot.acquisition.representers import draws, representers
 from surefoot.acquisition.screening import top_candidates
 from surefoot.acquisition.step import Step
 from surefoot.errors import InvalidInputError
@@ -72,18 +72,18 @@ def test_an_observation_repeated_without_noise_tells_nothing(name, make_posterio
 
 def test_representers_are_distinct_points_of_the_cube(make_posterior):
     post, _, f_best = make_posterior(2, 12, 1)
-    joint = representers(step_of(post, f_best))
-    assert joint.Z.shape == (2, N_REPRESENTERS, 1)
+    joint = representers(step_of(post, f_best), 64)
+    assert joint.Z.shape == (2, 64, 1)
     assert joint.Z.min() >= 0.0
     assert joint.Z.max() <= 1.0
     for Z in joint.Z:
-        assert len(np.unique(Z, axis=0)) >= 0.9 * N_REPRESENTERS
+        assert len(np.unique(Z, axis=0)) >= 0.9 * 64
 
 
 def test_draws_have_the_mean_and_covariance_of_the_process(make_posterior):
     post, _, f_best = make_posterior(1, 8, 2)
     step = step_of(post, f_best)
-    joint = representers(step)
+    joint = representers(step, 64)
     values = draws(joint, step, 40_000).values[0]
     scale = np.sqrt(np.diag(joint.covariance[0]))
     np.testing.assert_allclose((values.mean(axis=0) - joint.mean[0]) / scale, 0.0, atol=1e-3)  # pairs: exact

@@ -60,6 +60,18 @@ def test_an_unknown_name_is_refused_with_the_names_there_are(name):
         check_policy(name)
 
 
+def test_a_misspelled_policy_is_answered_with_the_nearest_name():
+    with pytest.raises(UnknownNameError, match="try policy='ScaledEI'"):
+        check_policy("scaled-EI")
+
+
+@pytest.mark.parametrize("score", [1.0, None, np.zeros(3)])
+def test_a_users_policy_must_score_every_point(step, score):
+    register_policy("mine", lambda mu, sd, f_best: score)
+    with pytest.raises(InvalidInputError, match=r"policy 'mine' to return an array of the shape \(1, 12\)"):
+        policy_at("mine", 0).prepare(step)(MU, SD)
+
+
 @pytest.mark.parametrize("name", [*PAPER_POLICIES, "MES-R", "alternate", "ei", "SCALEDEI", "Alternate"])
 def test_built_in_names_are_refused_for_a_users_policy(name):
     with pytest.raises(InvalidInputError, match="built in"):

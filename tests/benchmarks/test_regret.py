@@ -15,8 +15,8 @@ from benchmarks.regret import __main__ as command
 from benchmarks.regret import adapters, libraries, runner
 from benchmarks.regret.figures import TARGETS, reached
 from benchmarks.regret.scores import against_best, paired_tests, ranks, worse_than_best
-from benchmarks.regret.suites import BBOB_GROUPS, SUITES, Objective, bbob_function, bbob_group, make_task
-from surefoot import problems
+from benchmarks.regret.suites import BBOB_GROUPS, SUITES, Objective, bbob_function, bbob_group, make_task, part_of
+from surefoot import minimize, problems
 from surefoot.errors import InvalidInputError, UnknownNameError
 from surefoot.paper.studies.failures.peers import random
 
@@ -137,6 +137,38 @@ def test_bbob_functions_take_their_least_value_at_their_minimizer():
             assert min(map(task.function, points)) > task.f_star
 
 
+@pytest.mark.parametrize(
+    ("problem", "x"),
+    [("Ackley d20", 0.0), ("Levy d20", 1.0), ("Rosenbrock d50", 1.0), ("Styblinski-Tang d50", -2.9035340276896057)],
+)
+def test_functions_of_many_inputs_are_least_at_their_minimizer(problem, x):
+    task = make_task("many-inputs", problem, 1)
+    assert task.function(np.full(task.d, x)) == pytest.approx(task.f_star, abs=1e-9)
+    low, high = np.asarray(task.bounds).T
+    points = low + np.random.default_rng(0).random((200, task.d)) * (high - low)
+    near = x + 1e-3 * np.random.default_rng(1).standard_normal((200, task.d))
+    assert min(map(task.function, [*points, *near])) > task.f_star
+
+
+def test_hartman_in_a_hundred_inputs_depends_on_six_of_them():
+    task = make_task("many-inputs", "HM6 d100", 1)
+    x = np.random.default_rng(0).random(100)
+    assert task.d == 100
+    assert task.function(x) == problems.get("HM6")(x[:6])
+
+
+def test_with_many_inputs_the_design_has_two_points_for_each():
+    assert make_task("many-inputs", "Ackley d20", 1).design(1).shape == (40, 20)
+
+
+def test_a_variant_can_ask_for_several_points_at_once():
+    task = make_task("paper", "BRA", 0)
+    seen = Objective(task, 0)
+    libraries.adapter_of("surefoot:q=8")(seen, task.design(0), 30, 0)
+    assert len(seen.y) == 30
+    assert len(np.unique(seen.X, axis=0)) == 30
+
+
 # --- numbers
 
 
@@ -215,6 +247,25 @@ def test_libraries_start_from_the_same_points(done):
         for library in ("surefoot", "random"):
             with np.load(out / "raw" / runner.Case(library, suite, problem, 0, 24).file_name) as data:
                 np.testing.assert_allclose(data["X"][: len(design)], design, rtol=1e-12)
+
+
+def test_with_few_evaluations_libraries_start_as_they_do_by_default(tmp_path):
+    words = ["--suite", "small", "--problem", "BRA", "--problem", "Ackley*", "--n", "20", "--seeds", "2"]
+    peers = ["--library", "surefoot", "--library", "optuna-tpe", "--library", "random"]
+    assert command.main([*words, *peers, "--out", str(tmp_path)]) == 0
+    text = (tmp_path / "table.md").read_text()
+    assert "Mean ranks by parts of the suite" in text
+    assert "| further | 1 |" in text
+    with np.load(tmp_path / "raw" / runner.Case("surefoot", "small", "BRA", 1, 20).file_name) as data:
+        own = minimize(problems.get("BRA"), problems.get("BRA").bounds, n_evals=20, seed=1)
+        np.testing.assert_array_equal(data["X"], [list(e.x) for e in own.history.evaluations])
+
+
+def test_a_seed_of_a_bbob_function_in_the_small_suite_is_its_instance():
+    pytest.importorskip("cocoex")
+    x = np.full(3, 0.3)
+    assert make_task("small", "f08 d3", 4).function(x) == bbob_function("f08 d3", 4)(x)
+    assert part_of("f08 d3") == "BBOB, d = 3"
 
 
 def test_an_error_of_a_library_is_kept_reported_and_run_again_only_on_demand(tmp_path, monkeypatch):

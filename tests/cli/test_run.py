@@ -56,6 +56,7 @@ def invoke(*arguments: str, status: int = 0) -> str:
 def test_a_run_from_the_dry_run_to_the_export(folder):
     checked = invoke("run", folder / "p.toml", "--dry-run")
     assert "to be made" in checked
+    assert "parameter   x: real, from " in checked
     assert sorted(os.listdir(folder)) == ["p.toml", "sim.py"]
 
     done = call("run", "p.toml", cwd=folder)

@@ -13,8 +13,12 @@ SOURCE = Path(__file__).parents[2] / "src" / "surefoot"
 MOST_LINES = 60
 MOST_PARAMETERS = 7
 
-# the parameters of a command are its options, those of `minimize` its documented keywords
-KEYWORDS = {"optimize/minimize.py: minimize"}
+# the parameters of a command are its options, those of the doors for users their documented keywords
+KEYWORDS = {
+    "optimize/minimize.py: minimize",
+    "optimize/optimizer.py: __init__",
+    "integrations/optuna.py: __init__",
+}
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 

@@ -85,3 +85,12 @@ def test_an_optimizer_with_many_labels_goes_on_suggesting():
         x = np.asarray(optimizer.ask())
         assert x[0] <= 0.47
         optimizer.tell(x, float(((x - 0.2) ** 2).sum()))
+
+
+def test_of_very_many_labels_both_kinds_keep_their_share_and_memory_stays_small():
+    rng = np.random.default_rng(5)
+    X = rng.random((1, 8000, 2))
+    failed = X[..., 0] > 0.9
+    kept = informative(X, failed, None, None, 200)[0]
+    assert len(set(kept)) == 200
+    assert failed[0, kept].mean() == pytest.approx(failed.mean(), abs=0.02)

@@ -4,9 +4,9 @@ import numpy as np
 
 from surefoot.engine.success import Labels, fit_success
 from surefoot.failures.experts import REFITS
-from surefoot.failures.latest import Latest
 from surefoot.failures.registry import FAILURE_MODELS
 from surefoot.gp.hyperparameters import is_due
+from surefoot.numerics.latest import Latest
 
 
 def test_what_was_asked_for_lately_is_not_computed_again():

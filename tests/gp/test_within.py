@@ -81,3 +81,15 @@ def test_a_believed_point_makes_it_surer_there_and_leaves_the_mean(within):
 
 def test_rates_are_those_of_the_output_that_varies_fastest(within):
     np.testing.assert_allclose(within.rates, np.exp(-THETA[:, :D]).repeat(R, axis=0))
+
+
+def test_its_cheap_bound_is_nowhere_below_it(within):
+    x = points(200)
+    assert (within.log_p_bound(x) >= within.log_p(x) - 1e-12).all()
+
+
+def test_its_cheap_bound_tells_points_far_outside(within):
+    x = points(200)
+    far = within.log_p(x) < -20.0
+    assert far.any()
+    assert (within.log_p_bound(x)[far] < -10.0).mean() > 0.5

@@ -104,3 +104,12 @@ def test_draws_of_a_run_do_not_depend_on_the_batch():
     together = designs.draw(streams, lambda g: g.random((4, 2)), np.zeros(0))
     alone = designs.draw((designs.generator(0, 2, 5),), lambda g: g.random((4, 2)), np.zeros(0))
     np.testing.assert_array_equal(together[2], alone[0])
+
+
+def test_normal_numbers_by_interval_are_spread_by_probability():
+    t, probability = designs.normals_by_interval((-1.0, 0.5), 200)
+    assert probability.sum() == pytest.approx(1.0)
+    for k, (low, high) in enumerate([(-np.inf, -1.0), (-1.0, 0.5), (0.5, np.inf)]):
+        assert ((t[k] > low) & (t[k] < high)).all()
+    np.testing.assert_allclose((probability[:, 0] * t.mean(axis=1)).sum(), 0.0, atol=0.01)
+    np.testing.assert_allclose((probability[:, 0] * (t * t).mean(axis=1)).sum(), 1.0, atol=0.02)

@@ -161,7 +161,7 @@ CONTRADICTIONS: dict[str, tuple[dict[str, Any], str]] = {
     "names": ({"bounds": {"a": (-1, 1), "b": (-1, 1)}}, "bounds as a dict where it has a list"),
     "seed": ({"seed": 0}, "seed=0 where it says 5"),
     "policy": ({"policy": "alternate"}, "policy='alternate' where it says 'EI'"),
-    "n_init": ({"n_init": 7}, "n_init=7 where it says 6"),
+    "n_init": ({"n_init": 7}, "n_init=7 where it says 2"),
     "direction": ({"maximize": True}, "maximize=True where it says minimize"),
     "objective": ({"objective": "mass"}, "objective='mass' where it says 'value'"),
     "two": ({"kernel": "se", "failures": "ep"}, "failures='ep' where it says 'experts', kernel='se' where"),
@@ -220,7 +220,7 @@ def test_the_document_says_everything_in_strict_json(tmp_path: Path) -> None:
         ["mass", "stress"],
     )
     assert [p["kind"] for p in document["space"]["parameters"]] == ["real", "integer", "categorical", "real", "real"]
-    assert (document["settings"]["seed"], document["settings"]["prior"]) == (3, "short-scales")
+    assert (document["settings"]["seed"], document["settings"]["prior"]) == (3, "similar-scales")
     assert (len(document["evaluations"]), len(document["pending"])) == (12, 2)
     failed = next(row for row in document["evaluations"] if row["status"] == "failed")
     assert (failed["outputs"], failed["progress"], failed["fidelity"]) == ({"stress": 1.0}, 0.5, None)

@@ -240,3 +240,8 @@ def test_a_budget_of_failures_raises_the_bar_as_it_is_used_up():
     assert bar(5, failure_budget=5) / plain == pytest.approx(0.95 / 0.7)
     assert bar(5, failure_budget=5, min_success=0.0) == 0.0
     assert bar(5, failure_budget=2, min_success=0.97) == pytest.approx(0.97)
+
+
+def test_a_result_without_a_success_says_why():
+    result = minimize(lambda x: "12 kg", SQUARE, n_evals=6)
+    assert "nothing succeeded; most often: the function returned '12 kg', not a number (6)" in repr(result)

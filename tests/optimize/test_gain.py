@@ -15,7 +15,7 @@ def bowl(x):
 
 @pytest.fixture(scope="module")
 def early():
-    return minimize(bowl, BOX, n_evals=8, n_init=7)
+    return minimize(bowl, BOX, n_evals=6, n_init=5)
 
 
 @pytest.fixture(scope="module")
@@ -47,11 +47,11 @@ def test_per_cent_are_of_the_best_value(early):
 
 
 def test_the_same_history_gives_the_same_number(early):
-    assert minimize(bowl, BOX, n_evals=8, n_init=7).gain() == early.gain()
+    assert minimize(bowl, BOX, n_evals=6, n_init=5).gain() == early.gain()
 
 
 def test_a_maximization_has_the_outlook_of_the_minimization(early):
-    result = minimize(lambda x: -bowl(x), BOX, n_evals=8, n_init=7, maximize=True)
+    result = minimize(lambda x: -bowl(x), BOX, n_evals=6, n_init=5, maximize=True)
     assert result.gain().probability == early.gain().probability
 
 
@@ -63,7 +63,7 @@ def test_it_says_what_it_means(late):
 
 
 def test_nothing_is_told_of_a_design_alone():
-    assert "outlook" not in repr(minimize(bowl, BOX, n_evals=5))
+    assert "outlook" not in repr(minimize(bowl, BOX, n_evals=5, n_init=5))
 
 
 def test_without_a_feasible_success_there_is_nothing_to_gain_on():

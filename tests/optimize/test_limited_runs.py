@@ -297,3 +297,18 @@ def test_where_an_output_is_missing_the_search_does_not_stay(seed):
 def test_an_objective_that_is_no_output_ends_the_run_after_some_evaluations():
     with pytest.raises(InvalidInputError, match="expected the objective 'mm' among the outputs; got m, s"):
         minimize(lambda x: {"m": 1.0, "s": 2.0}, [(0, 1)], n_evals=9, objective="mm")
+
+
+@pytest.mark.slow
+def test_a_dask_cluster_evaluates_with_limits_on_outputs():
+    distributed = pytest.importorskip("distributed")
+    with (
+        distributed.LocalCluster(
+            n_workers=1, threads_per_worker=2, processes=False, dashboard_address="127.0.0.1:0", silence_logs=50
+        ) as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
+    ):
+        result = run(n_evals=36, executor=client.get_executor(), n_workers=2)
+    assert result.nfev == 36
+    assert result.feasible
+    assert result.fun == pytest.approx(BEST, rel=1e-3)

@@ -134,6 +134,11 @@ def test_a_figure_is_returned_without_a_path() -> None:
     assert isinstance(minimize(bowl, [(-1.0, 1.0)], n_evals=5).plot(), Figure)
 
 
+def test_lines_of_a_figure_keep_their_colours_when_it_is_saved_later() -> None:
+    colours = {line.get_color() for axes in minimize(bowl, [(0, 1)], n_evals=8).plot().axes for line in axes.lines}
+    assert not [colour for colour in colours if str(colour)[:1] == "C"]  # Matplotlib would ask for those when drawing
+
+
 @pytest.mark.parametrize("plot", ["plot", "plot_success"])
 def test_a_figure_that_is_returned_is_not_kept_by_pyplot_too(plot: str) -> None:
     # a notebook shows both: the figure would appear twice

@@ -29,7 +29,7 @@ def test_the_papers_search_says_so_however_it_is_asked_for() -> None:
 
 def test_the_default_shows_its_prior() -> None:
     settings = Settings()
-    assert (settings.kernel, settings.warp, settings.prior) == ("auto", "auto", "short-scales")
+    assert (settings.kernel, settings.warp, settings.prior) == ("auto", "auto", "similar-scales")
 
 
 def test_a_kernel_asked_for_by_name_is_used_with_the_papers_search() -> None:

@@ -9,6 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from surefoot import Categorical, Integer, Real, Space
+from surefoot.errors import InvalidInputError
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
 positive = st.floats(min_value=1e-300, max_value=1e300)
@@ -175,6 +176,26 @@ def test_neighbours_of_a_point_differ_in_one_discrete_parameter() -> None:
     assert around == [(0.25, 1, "q"), (0.25, 3, "q"), (0.25, 2, "p"), (0.25, 2, "r")]
 
 
+def test_a_fixed_parameter_is_no_step() -> None:
+    assert not Space.of([(0.0, 1.0), (2.0, 2.0), Categorical(["only"])]).has_steps
+
+
+def test_integers_and_choices_are_steps() -> None:
+    assert Space.of([(0.0, 1.0), Integer(1, 2)]).has_steps
+    assert Space.of([Categorical(["a", "b"])]).has_steps
+
+
+def test_each_category_has_equal_shares_in_its_inputs() -> None:
+    pools = Space.of([(0.0, 1.0), Categorical(["a", "b"]), Integer(1, 3), Categorical("uvw")]).pools
+    third = 1 / 3
+    assert pools is not None
+    assert pools.tolist() == [[0, 0.5, 0.5, 0, 0, 0, 0], [0, 0, 0, 0, third, third, third]]
+
+
+def test_without_categories_there_are_no_shares() -> None:
+    assert Space.of([(0.0, 1.0), Integer(1, 3)]).pools is None
+
+
 def test_a_real_space_has_no_neighbours() -> None:
     assert Space.of([(0.0, 1.0)]).neighbours(np.asarray([0.3])).shape == (0, 1)
 
@@ -336,3 +357,13 @@ BAD_POINTS = {
 def test_a_bad_point_is_rejected_with_a_three_part_message(x: object, rejects) -> None:
     with rejects():
         Space.of(MIXED).validate(x)
+
+
+def test_bounds_of_one_parameter_without_a_list_are_refused_with_the_list():
+    with pytest.raises(InvalidInputError, match=r"got the two numbers \(0, 1\); try \[\(0, 1\)\]"):
+        Space.of((0, 1))
+
+
+def test_a_point_with_a_wrong_name_is_refused_with_the_name_that_is_missing():
+    with pytest.raises(InvalidInputError, match=r"try adding rate$"):
+        Space.of({"rate": (0, 1)}).validate({"rat": 0.5})

@@ -127,7 +127,7 @@ def test_scores_of_x_and_their_gradients_are_close(policy: str, kernel: str, dat
         score = policy_at(policy, 0).prepare(Step(post, f, tuple(generator(3, run, N) for run in RUNS)))
         results.append(score.values_and_gradients(x))
     for a, b in zip(results[1], results[0], strict=True):
-        close(a, b, 1e-3)  # single precision inside; representers whose draws tie may swap
+        close(a, b, 5e-3)  # single precision inside; representers whose draws tie may swap; slopes of ES are steep
 
 
 @pytest.mark.parametrize("failing", [False, True], ids=["all succeed", "some fail"])

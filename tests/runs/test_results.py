@@ -216,3 +216,9 @@ def test_of_a_file_that_is_too_large_only_the_last_match_is_read(make_problem, m
 def test_a_limit_on_what_is_no_result_is_refused_when_the_file_is_read(make_problem):
     with pytest.raises(InvalidInputError, match="try stress"):
         make_problem("", objective={"results": {"stress": "1.0"}}, outputs={"stres": "<= 1"})
+
+
+def test_a_misspelled_name_is_answered_with_the_nearest_result(make_problem):
+    results = {name: {"regex": name} for name in ("cost", "stress")}
+    with pytest.raises(InvalidInputError, match='try name = "cost"'):
+        make_problem("", objective={"results": results, "name": "costs"})

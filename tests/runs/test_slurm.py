@@ -37,7 +37,11 @@ def checked(problem, ledger) -> int:
 def test_evaluations_are_jobs_and_what_aborts_is_a_lesson(make_problem, reporter, slurm):
     code = "import os, sys; a = float(sys.argv[1]); print(os.environ['SLURM_JOB_NAME'], a); os.abort() if a > 2 else 0"
     problem = make_problem(
-        code, n_evals=4, objective={"value": {"regex": r"(\S+)$"}}, slurm={**QUICK, "setup": ["export SOMETHING=1"]}
+        code,
+        n_evals=4,
+        n_init=4,
+        objective={"value": {"regex": r"(\S+)$"}},
+        slurm={**QUICK, "setup": ["export SOMETHING=1"]},
     )
     result = run(problem, workers=4, slurm=True, reporter=reporter)
     assert (result.nfev, 0 < result.n_failures < 4) == (4, True)

@@ -93,4 +93,4 @@ right.legend()
 #
 # - :doc:`/understanding/inference` tells what is done inside, and how often the intervals hold.
 # - ``examples/predators.py`` is a larger example with two signals and five parameters.
-# - The :doc:`/reference/api` has all keywords.
+# - :doc:`/reference/api` lists all keywords of ``calibrate``.

@@ -21,7 +21,8 @@ You need ``pip install '.[run,plots]'`` in a clone of the repository. The progra
 # ==================  ==========================================  =================================
 #
 # An *output* is a number that the function returns by name. Here they are the cost of a plate,
-# which is minimized, and its stress, which has a limit. The solver diverges for large plates.
+# which is to be as small as possible, and its stress, which has a limit. The solver diverges for
+# large plates.
 
 import surefoot
 
@@ -35,7 +36,7 @@ def plate(x):
 result = surefoot.minimize(
     plate,
     {"a": (0, 2), "b": (0, 2)},
-    n_evals=40,
+    n_evals=20,
     objective="cost",
     constraints=["a - b >= 0.3"],
     outputs={"stress": "<= 1"},
@@ -45,8 +46,8 @@ print(result)
 # %%
 # The best point lies where the constraint and the limit meet. The notes of the result say so.
 #
-# In the figure the grey part is forbidden, the dashed line is the limit of the stress as the
-# model has it, and the red line is where half of the evaluations would crash.
+# In the figure the grey part is forbidden. The dashed line is the limit of the stress as the model
+# has it. On the black line an evaluation crashes with a probability of 1/2.
 
 figure = result.plot()
 

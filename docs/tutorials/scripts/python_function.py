@@ -44,8 +44,9 @@ result = surefoot.minimize(tube, space, n_evals=40)
 print(result)
 
 # %%
-# The first 2 d + 2 points, here 6, spread over the whole space. Every later point is a
-# *suggestion*: the point where surefoot expects to gain most, given all evaluations so far.
+# The first six points spread over the whole space (with d parameters there are 2 d + 2 of them).
+# Every later point is a *suggestion*: the point where surefoot expects to gain most, given all
+# evaluations so far. The note says how near the best point is to failing.
 #
 # Look at it
 # ----------
@@ -103,4 +104,4 @@ print(more.fun, "after", more.nfev, "evaluations")
 # - A simulator that can take Python down with it, or that hangs: :doc:`/howto/crashes`.
 # - Limits that you know, or that its outputs have to meet: :doc:`constraints_and_crashes`.
 # - Integers and choices: :doc:`/howto/integers`.
-# - The :doc:`/reference/api` has all keywords of ``minimize``.
+# - :doc:`/reference/api` lists all keywords of ``minimize``.

@@ -8,9 +8,11 @@ Notation  x* is one of M representers (representers.py), p its probabilities. Wi
               f | t = mean + L zeta + c (t - gamma a.zeta),   zeta standard normal,
           as L (1 - gamma a a') is a root of V - c c'. The same zeta serve every x and t: a point that tells nothing
           (c = 0) has ES = 0 exactly, and ES is smooth in x.
-          p(t) = mean over draws of softmax(-f/tau), an arg-min softened by a small part of the minimum's uncertainty.
-          ES = sum_k w_k sum_i p_i(t_k) log(p_i(t_k) / pbar_i), pbar = sum_k w_k p(t_k): at least 0.
-Shapes    mu, sd (R, m), q (R, m, M), draws (R, M, S), nodes K.
+          t falls into one of K intervals with probabilities w_k. Every draw has a t in each, evenly spread over it:
+          where y all but fixes x*, p changes within an interval, and single values of t would miss that.
+          p_k = mean over draws of softmax(-f/tau), an arg-min softened by a small part of the minimum's uncertainty.
+          ES = sum_k w_k sum_i p_ki log(p_ki / pbar_i), pbar = sum_k w_k p_k: at least 0.
+Shapes    mu, sd (R, m), q (R, m, M), draws (R, M, S), intervals K.
 """
 
 from __future__ import annotations
@@ -18,20 +20,20 @@ from __future__ import annotations
 from surefoot.acquisition.representers import draws, representers
 from surefoot.acquisition.score import JointPartials, JointScore, log_of
 from surefoot.acquisition.step import Step
-from surefoot.backend import Array, largest_temporary, namespace
+from surefoot.backend import Array, largest_temporary, like, namespace
+from surefoot.numerics.designs import normals_by_interval
 
 _TINY = 1e-300
+N_REPRESENTERS = 64
 N_DRAWS = 512
 N_ROUGH = 64  # of them, for screening
-SOFTNESS = 0.005  # of the distance between the quartiles of the minimum
-NODES = tuple(
-    -3.0 + 0.75 * k for k in range(9)
-)  # of y: up to 3 sd, where the rare news is; equally spaced, weights phi
+SOFTNESS = 0.002  # of the distance between the quartiles of the minimum
+EDGES = tuple(-2.5 + 0.5 * k for k in range(11))  # of the intervals of t; the outermost have no other end
 
 
 def prepare_es(step: Step) -> JointScore:
     """Draw what ES needs."""
-    joint = representers(step)
+    joint = representers(step, N_REPRESENTERS)
     drawn = draws(joint, step, N_DRAWS)
     xp = namespace(drawn.values)
     least = xp.min(drawn.values, axis=2, keepdims=True)
@@ -55,7 +57,7 @@ def es(mu: Array, sd: Array, q: Array, parameters: tuple[Array, ...], partials: 
     """log ES and, where wanted, its partials; some points at a time."""
     xp = namespace(q)
     R, M, S = parameters[0].shape
-    chunk = max(1, largest_temporary(q) // (R * S * M * len(NODES)))
+    chunk = max(1, largest_temporary(q) // (R * S * M * (len(EDGES) + 1)))
     parts = [_es(sd[:, i : i + chunk], q[:, i : i + chunk], parameters, partials) for i in range(0, q.shape[1], chunk)]
     value, by_sd, by_q = (xp.concat([part[k] for part in parts], axis=1) for k in range(3))
     return log_of(value, xp.zeros_like(mu), by_sd, by_q)
@@ -72,10 +74,8 @@ def _es(sd: Array, q: Array, parameters: tuple[Array, ...], partials: bool) -> t
     root = xp.sqrt(1.0 - xp.minimum(xp.sum(a * a, axis=-1), 1.0 + 0.0 * sd))  # (R, m)
     gamma = 1.0 / (1.0 + root)
     along = a @ zeta  # a.zeta, (R, m, S)
-    t = xp.asarray(NODES, dtype=q.dtype, device=q.device)
-    w = xp.exp(-0.5 * t * t)
-    w = (w / xp.sum(w))[:, None]
-    shift = xp.astype(t[:, None] - (gamma[..., None] * along)[:, :, None, :], xp.float32)  # (R, m, K, S)
+    t, w = (like(part, q) for part in normals_by_interval(EDGES, n_draws))
+    shift = xp.astype(t - (gamma[..., None] * along)[:, :, None, :], xp.float32)  # (R, m, K, S)
     slope = xp.astype(-c / tau[:, None, None], xp.float32)[:, :, None, :, None]
     soft = shift[:, :, :, None, :] * slope
     soft += xp.astype(scaled, xp.float32)[:, None, None]

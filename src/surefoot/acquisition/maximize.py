@@ -16,10 +16,18 @@ from surefoot.acquisition.target import Target
 from surefoot.backend import Array, clip, like, namespace, sq_distances
 from surefoot.numerics.quasi_newton import Rules, minimize_box
 
-N_STARTS = 4  # from the lattice, and as many from the clouds
+N_STARTS = 4
 _F_TOL = 1e-6  # predicted gain of the log policy at which a polish ends
 _MAX_CALLS = 50
 _MAX_STEP = 0.3
+
+
+@dataclass(frozen=True)
+class Polish:
+    """How many candidates are polished, and how long."""
+
+    n_starts: int = N_STARTS  # from the lattice, and as many from the clouds
+    max_calls: int = _MAX_CALLS
 
 
 @dataclass(frozen=True)
@@ -32,16 +40,24 @@ class Proposals:
 
 
 def maximize_by_gradient(
-    target: Target, lattice: Array, clouds: Array, free: Array, max_calls: int = _MAX_CALLS
+    target: Target, lattice: Array, clouds: Array, free: Array, polish: Polish | None = None
 ) -> Proposals:
     """Maximize over the cube from the best of `lattice` and of `clouds`, (R, m, d) each.
 
     free (d,): True for inputs that the polish may move.
     """
     xp = namespace(lattice)
+    polish = Polish() if polish is None else polish
     rows = like(range(lattice.shape[0]), lattice)[:, None]
-    starts = [candidates[rows, top_candidates(target, candidates, N_STARTS)[0]] for candidates in (lattice, clouds)]
-    x0 = xp.concat(starts, axis=1)  # (R, q, d)
+    best = [(candidates, top_candidates(target, candidates, polish.n_starts)[0]) for candidates in (lattice, clouds)]
+    starts = [candidates[rows, index] for candidates, index in best]
+    return climb(target, xp.concat(starts, axis=1), free, polish.max_calls)
+
+
+def climb(target: Target, x0: Array, free: Array, max_calls: int = _MAX_CALLS) -> Proposals:
+    """The local maxima that a polish from x0 (R, q, d) leads to, best first; free as above."""
+    xp = namespace(x0)
+    rows = like(range(x0.shape[0]), x0)[:, None]
     nearest = xp.sqrt(xp.min(sq_distances(x0, target.surrogate.X), axis=2))  # the length on which a policy varies
 
     def negated(x: Array, runs: Array | None) -> tuple[Array, Array]:

@@ -23,13 +23,14 @@ from surefoot.acquisition.score import JointPartials, JointScore, log_of
 from surefoot.acquisition.step import Step
 from surefoot.backend import Array, empty, largest_temporary, like, namespace, to_host
 
-N_DRAWS = 8192
+N_REPRESENTERS = 96
+N_DRAWS = 16384
 LEAST = 4
 
 
 def prepare_pes(step: Step) -> JointScore:
     """Draw what PES needs."""
-    joint = representers(step)
+    joint = representers(step, N_REPRESENTERS)
     drawn = draws(joint, step, N_DRAWS)
     shares, reductions = _groups(drawn)
     return JointScore(pes, joint, (shares, reductions, drawn.L_inv, step.surrogate.noise))

@@ -21,6 +21,7 @@ from surefoot.acquisition.score import JointScore, Score
 from surefoot.acquisition.step import Step
 from surefoot.backend import Array, namespace
 from surefoot.errors import InvalidInputError, UnknownNameError, shown
+from surefoot.expect import nearest
 from surefoot.numerics.designs import draw, kronecker
 
 UserPolicy = Callable[[Array, Array, Array], "Partials | Array"]
@@ -119,9 +120,11 @@ def check_policy(name: str) -> str:
             return name.lower()
         if name.lower() in _POLICIES:
             return _POLICIES[name.lower()].name
+    spelled = {known.lower(): known for known in policy_names()}
+    meant = spelled[(nearest(name, spelled) if isinstance(name, str) else None) or DEFAULT_POLICY]
     raise UnknownNameError(
         f"expected a policy, one of {', '.join(policy_names())}; got {name!r}; "
-        "try policy='alternate', or add your own with surefoot.register_policy"
+        f"try policy={meant!r}, or add your own with surefoot.register_policy"
     )
 
 
@@ -150,6 +153,12 @@ def register_policy(name: str, function: UserPolicy, *, is_log: bool = False) ->
 
     def score(mu: Array, sd: Array, f_best: Array) -> Partials:
         out: Any = function(mu, sd, f_best)
+        for part in out if isinstance(out, tuple) else (out,):
+            if getattr(part, "shape", None) != mu.shape:
+                raise InvalidInputError(
+                    f"expected policy {name!r} to return an array of the shape {tuple(mu.shape)} of mu, or three of "
+                    f"them; got {shown(part, 80)}; try a formula of mu, sd and f_best, without loops"
+                )
         if isinstance(out, tuple):
             return out
         value: Callable[..., Any] = function

@@ -20,7 +20,6 @@ from surefoot.errors import InvalidInputError
 from surefoot.gp.joint import Joint
 from surefoot.numerics.designs import draw, kronecker_with_faces
 
-N_REPRESENTERS = 64
 _N_LATTICE = 500
 _N_BEST = 100  # observations among the candidates, at most
 _N_PATHS = 512
@@ -52,8 +51,8 @@ def _candidates(step: Step) -> Array:
     return xp.concat([x, clip(centre + scales * normals, 0.0, 1.0)], axis=1)
 
 
-def representers(step: Step) -> Joint:
-    """The representers of this step with the posterior."""
+def representers(step: Step, n: int) -> Joint:
+    """n representers of this step with the posterior."""
     surrogate = step.surrogate
     if not isinstance(surrogate, Jointly):
         raise InvalidInputError(
@@ -69,9 +68,9 @@ def representers(step: Step) -> Joint:
     low = low - xp.min(low, axis=1, keepdims=True)
     low = low / (1e-300 + 2.0 * xp.max(low, axis=1, keepdims=True))  # between 0 and 1/2
     place = xp.argsort(xp.argsort(hits, axis=1, descending=True, stable=True), axis=1, stable=True)  # by hits
-    often, at_all = (xp.astype(is_so, x.dtype) for is_so in (place < N_REPRESENTERS // 2, hits > 0.0))
+    often, at_all = (xp.astype(is_so, x.dtype) for is_so in (place < n // 2, hits > 0.0))
     worth = 2.0 * often + at_all + (1.0 - at_all) * low
-    order = xp.argsort(worth, axis=1, descending=True, stable=True)[:, :N_REPRESENTERS]
+    order = xp.argsort(worth, axis=1, descending=True, stable=True)[:, :n]
     return surrogate.joint(x[like(range(x.shape[0]), x)[:, None], order])
 
 

@@ -46,7 +46,7 @@ def top_candidates(target: Target, x: Array, k: int) -> tuple[Array, Array]:
     bounds = target.surrogate.bounds(x) if screened else None
     if bounds is None:
         value = _no_nan(target.unweighted_at(x))
-        value = _weighted(target, x, value, k)
+        value = _weighted(target, x, value, k, target.weight_bound(x))
         order = _best(value, k)
         return order, xp.take_along_axis(value, order, axis=1)
     return _lazy(target, x, k, bounds, dear)
@@ -62,8 +62,8 @@ def _no_nan(values: Array) -> Array:
     return xp.where(xp.isnan(values), -xp.inf, values)
 
 
-def _weighted(target: Target, x: Array, value: Array, k: int) -> Array:
-    """The values with their weights, which are dear and at most 0: the best first, until the k best are known.
+def _weighted(target: Target, x: Array, value: Array, k: int, ceiling: Array | None) -> Array:
+    """The values with their weights, which are dear and at most `ceiling`: the best first, until the k best are known.
 
     Candidates that cannot be among them get -inf.
     """
@@ -71,12 +71,13 @@ def _weighted(target: Target, x: Array, value: Array, k: int) -> Array:
     R, m = value.shape
     if not target.weights or R > 1 or m <= _FIRST_BLOCK:
         return _no_nan(target.weighted(value, x))
-    order = _best(value, m)
+    most = value if ceiling is None else _no_nan(value + ceiling)
+    order = _best(most, m)
     found = xp.full_like(value, -xp.inf)
     start, size = 0, _FIRST_BLOCK
     while start < m:
         some = order[0, start : start + size]
-        if start > 0 and bool(xp.sort(found, axis=1)[0, -k] >= value[0, some[0]]):
+        if start > 0 and bool(xp.sort(found, axis=1)[0, -k] >= most[0, some[0]]):
             break
         found[0, some] = _no_nan(target.weighted(value[:, some], x[:, some]))[0]
         start, size = start + size, min(2 * size, _BLOCK)
@@ -86,10 +87,11 @@ def _weighted(target: Target, x: Array, value: Array, k: int) -> Array:
 def _lazy(target: Target, x: Array, k: int, left: Bounds, dear: bool) -> tuple[Array, Array]:
     xp = namespace(x)
     rows = like(range(x.shape[0]), x)[:, None]
+    ceiling = target.weight_bound(x)
 
     def exact(mu: Array, sd: Array, index: Array) -> Array:
         value, _, _ = target.unweighted(mu, sd)
-        return _weighted(target, x[rows, index], _no_nan(value), k)
+        return _weighted(target, x[rows, index], _no_nan(value), k, None if ceiling is None else ceiling[rows, index])
 
     threshold = None  # (R, 1) a lower bound of the k-th best value
     while not left.is_exact:
@@ -99,6 +101,8 @@ def _lazy(target: Target, x: Array, k: int, left: Bounds, dear: bool) -> tuple[A
         bound = _no_nan(target.bound(left.mu, left.sd))
         if not left.is_exact and target.policy.rises_with_sd == "above f_best":
             bound = xp.where(left.mu < target.f_best, xp.inf, bound)
+        if ceiling is not None:
+            bound = _no_nan(bound + ceiling[rows, left.index])
         if threshold is None:  # exact values of the most promising candidates
             lead = _best(bound, 3 * k)
             values = exact(*left.exact(lead), left.index[rows, lead])

@@ -15,7 +15,7 @@ from surefoot.acquisition.registry import Policy
 from surefoot.acquisition.score import JointScore, Score
 from surefoot.acquisition.weight import Weight
 from surefoot.backend import Array, namespace
-from surefoot.gp.probability import chain
+from surefoot.gp.probability import Moments, chain
 from surefoot.gp.surrogate import Surrogate
 
 _TINY = 1e-12  # a shifted policy below it counts as this: the logarithm stays finite
@@ -94,16 +94,21 @@ class Target:
             value = value + weight.values(x)
         return value
 
+    def weight_bound(self, x: Array) -> Array | None:
+        """An upper bound of what the weights add at x; None: 0."""
+        bounds = [bound for weight in self.weights if (bound := weight.bound(x)) is not None]
+        return sum(bounds[1:], start=bounds[0]) if bounds else None
+
     def values(self, x: Array) -> Array:
         """The weighted score at x."""
         return self.weighted(self.unweighted_at(x), x)
 
-    def values_and_gradients(self, x: Array) -> tuple[Array, Array]:
-        """The weighted score at x and its gradient."""
+    def values_and_gradients(self, x: Array, moments: Moments | None = None) -> tuple[Array, Array]:
+        """The weighted score at x and its gradient; `moments`: those of the surrogate at x, if they are known."""
         if isinstance(self.score, JointScore):
             value, gradient = self.score.values_and_gradients(x)
         else:
-            value, gradient = chain(self.unweighted, self.surrogate, x)
+            value, gradient = chain(self.unweighted, self.surrogate, x, moments)
         for weight in self.weights:
             log_p, d_log_p = weight.values_and_gradients(x)
             value, gradient = value + log_p, gradient + d_log_p

@@ -16,7 +16,7 @@ import math
 from dataclasses import dataclass, replace
 
 from surefoot.backend import Array, namespace
-from surefoot.gp.probability import Probability
+from surefoot.gp.probability import Bounded, Probability
 
 _CAUTION = 20.0  # how many times more log P counts below `least`
 _BEND = 200.0  # how strongly a smooth weight bends down below `least`
@@ -40,6 +40,11 @@ class Weight:
     def values(self, x: Array) -> Array:
         """The weight at x; 0 for the runs that are not weighted."""
         return self._cautious(self.of.log_p(x))[0]
+
+    def bound(self, x: Array) -> Array | None:
+        """An upper bound of the weight at x that is cheap; None: there is none but 0."""
+        bound = self.of.log_p_bound(x) if isinstance(self.of, Bounded) else None
+        return None if bound is None else self._cautious(bound)[0]
 
     def values_and_gradients(self, x: Array) -> tuple[Array, Array]:
         """The weight at x and its gradient."""

@@ -6,7 +6,7 @@ Losses    "likelihood"  sum ((d - g)/s)² / 2: the negative log likelihood up to
           "mean"        as "likelihood", of the signals' means alone
 Root      The engine minimizes the *root* of the loss. It has the same minimum, and far from it the residuals grow about
           linearly in the parameters: a Gaussian process models such a cone better than the parabola of their squares,
-          which spans decades (measured in docs/understanding/inference.md).
+          which spans decades (docs/understanding/inference.md).
 """
 
 from __future__ import annotations

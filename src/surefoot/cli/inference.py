@@ -88,7 +88,7 @@ def infer(
         Path,
         typer.Argument(
             metavar="PATIENT.CSV",
-            help="Columns t_s, p_VESSEL_mmHg, q_VESSEL_mls, sd_…; see docs/understanding/inference.md.",
+            help="Columns t_s, p_VESSEL_mmHg, q_VESSEL_mls, sd_…; see docs/howto/lungs.md.",
         ),
     ],
     n_evals: N_EVALS = 100,

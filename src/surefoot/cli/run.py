@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,9 @@ def run(
     ),
     slurm: bool = typer.Option(False, "--slurm", help="Evaluate in jobs of SLURM, with the resources of [slurm]."),
     dask: str = typer.Option("", metavar="ADDRESS", help="Evaluate on the Dask cluster whose scheduler is there."),
+    device: str = typer.Option(
+        "", metavar="NAME", help="Compute suggestions there: cpu, cuda or torch; default: as the problem file says."
+    ),
     dry_run: bool = typer.Option(False, "--dry-run", help="Check everything, evaluate nothing."),
 ) -> None:
     """Optimize a command or a Python function. Run it again and it continues; run it twice at once and both help.
@@ -36,6 +40,15 @@ def run(
 
     The exit status is 1 if nothing has succeeded, 2 after an error, 130 after Ctrl-C, 143 after SIGTERM.
 
+    A small problem file; the program prints the value on its last line:
+
+    \b
+      n_evals = 40
+      [parameters]
+      width = {low = 0.01, high = 0.1}
+      [objective]
+      command = ["./beam", "{width}"]
+
     Example: surefoot run stiffness.toml --workers 4
     """
     from surefoot.errors import InvalidInputError
@@ -46,6 +59,7 @@ def run(
 
     console = Console()
     checked = read_problem(problem)
+    checked = replace(checked, device=device) if device else checked
     if slurm and dask:
         raise InvalidInputError("expected --slurm or --dask; got both; try one of them")
     place = storage or str(checked.default_storage)

@@ -107,7 +107,9 @@ def failures(
         None, "--n", min=10, metavar="N", help="Evaluations of each run; default: 100, and 200 on problems with limits."
     ),
     workers: Workers = N_CORES,
-    only_tables: bool = typer.Option(False, "--only-tables", help="Run nothing: tables of the runs that are there."),
+    only_tables: bool = typer.Option(
+        False, "--only-tables", help="Run nothing: tables of the runs that are there, or figures of the tables."
+    ),
 ) -> None:
     """Does learning from failed evaluations pay?
 
@@ -153,6 +155,7 @@ def comparison(
         300, min=1, metavar="N", help="The same for surefoot, whose steps grow dearer with n."
     ),
     workers: Workers = N_CORES,
+    only_figure: bool = typer.Option(False, "--only-figure", help="Run nothing: the figure of OUT/runs.csv."),
 ) -> None:
     """How many evaluations do ScaledEI and other solvers need?
 
@@ -160,6 +163,7 @@ def comparison(
 
     Example: surefoot study comparison --problem CSF --seeds 2 --out quick-look
     """
+    from surefoot.errors import InvalidInputError
     from surefoot.optimize.plots import pyplot
     from surefoot.paper.resumable import run_cases
     from surefoot.paper.studies.comparison import study
@@ -167,11 +171,16 @@ def comparison(
 
     console = Console()
     pyplot()  # if it is missing: complain now, not after the runs
-    todo = list(study.cases(problems, solvers, seeds, target, budget, model_budget))
-    raw = out / "raw"
-    _follow(run_cases(study.run_case, todo, raw, workers), len(todo), "runs", console)
-    rows = study.summarize(todo, raw)
-    console.print(study.write_tables(rows, target, out), markup=False, highlight=False, soft_wrap=True)
+    if only_figure:
+        rows = study.recorded(out)
+        if not rows:
+            raise InvalidInputError(f"expected runs.csv in {out}; got none; try the study without --only-figure")
+    else:
+        todo = list(study.cases(problems, solvers, seeds, target, budget, model_budget))
+        raw = out / "raw"
+        _follow(run_cases(study.run_case, todo, raw, workers), len(todo), "runs", console)
+        rows = study.summarize(todo, raw)
+        console.print(study.write_tables(rows, target, out), markup=False, highlight=False, soft_wrap=True)
     console.print(f"figure: {draw(rows, target, out / 'comparison.png')}")
 
 

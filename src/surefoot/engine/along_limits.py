@@ -7,6 +7,8 @@ Purpose   An optimum mostly lies on a limit. The product of policy and P(feasibl
 Mean      From the best evaluation the policy is maximized in steps that do not depend on how near others lie, and the
           posterior mean is minimized too, with MEAN_SPARE sd. On a limit the objective has a slope, and the mean tells
           it where all that is left to be gained is less than sd, which rounding keeps from falling.
+Turns     Searches are dear, so some take turns: from the second proposal or from the best evaluation by the policy, and
+          the mean with the one or the other MEAN_SPARES.
 Choice    Both kinds of proposals compete by the product. Where nothing feasible is known the product is P(feasible)
           alone, and so is what is maximized here.
 Shapes    proposals (R, q, d).
@@ -27,25 +29,27 @@ from surefoot.gp.within import Within
 from surefoot.numerics.constrained import Region, maximize_within
 
 SPARE, MEAN_SPARES = 2.0, (1.0, 0.0)
-POLISH_CALLS = 20  # of the product's own search, which need not end where this one goes on
-N_INCUMBENTS = 1  # evaluations to start from,
-_N_PROPOSALS = 2  # and proposals
-_MAX_ITER = 20
+POLISH_CALLS = 3  # of the product's own search, which need not end where this one goes on
+POLISHED = 2  # starts of that search, from the lattice and as many from the clouds
+_MAX_ITER = 30
 _STEP_FROM_BEST = 0.01
-_ACCURACY, _MEAN_ACCURACY = 1e-4, 1e-8  # of the log policy; of the mean, in units of the process
+_BY_MEAN = 2  # place of the search by the mean
+_ACCURACY, _MEAN_ACCURACY = 1e-2, 1e-8  # of the log policy; of the mean, in units of the process
 
 
-def along_limits(target: Target, within: Within, proposals: Proposals, incumbents: Array, domain: Domain) -> Proposals:
+def along_limits(target: Target, within: Within, proposals: Proposals, incumbent: Array, domain: Domain) -> Proposals:
     """The proposals with those inside the limits among them, best first by the target's value.
 
-    The last weight of the target is P(within). incumbents (R, e, d): evaluated points to start from.
+    The last weight of the target is P(within). incumbent (R, d): the best evaluated point.
     """
     xp = namespace(proposals.x)
-    starts = xp.concat([proposals.x[:, :_N_PROPOSALS], incumbents], axis=1)
+    turn = int(target.surrogate.X.shape[1]) % 2
+    second = incumbent if turn else proposals.x[:, 1]
+    starts = xp.stack([proposals.x[:, 0], second, incumbent], axis=1)
     found = []
     for r in range(starts.shape[0]):
         row = like([r], starts)
-        found.append(_of_one_run(target.select(row), within.select(row), to_host(starts[r]), domain))
+        found.append(_of_one_run(target.select(row), within.select(row), to_host(starts[r]), domain, turn))
     x = xp.concat([proposals.x, like(np.stack(found), starts)], axis=1)
     value = xp.concat([proposals.value, target.values(x[:, proposals.x.shape[1] :])], axis=1)
     value = xp.where(xp.isnan(value), -xp.inf, value)
@@ -54,34 +58,38 @@ def along_limits(target: Target, within: Within, proposals: Proposals, incumbent
     return Proposals(x[rows, order], value[rows, order])
 
 
-def _of_one_run(target: Target, within: Within, starts: np.ndarray, domain: Domain) -> np.ndarray:
-    """Where the searches from starts (q, d) end, the incumbents last: from those by the policy, then by the mean."""
+def _of_one_run(target: Target, within: Within, starts: np.ndarray, domain: Domain, turn: int) -> np.ndarray:
+    """Where the searches from the starts (3, d) end: two by the policy, and one by the mean."""
     policy, reference = replace(target, weights=target.weights[:-1]), target.f_best
     limited = np.isfinite(np.concatenate([to_host(within.lower), to_host(within.upper)])[:, 0])
-    best = starts[_N_PROPOSALS:]
-    q, origins = len(starts), np.concatenate([starts, *(best for _ in MEAN_SPARES)])
-    spare = np.concatenate([np.full(q, SPARE), np.repeat(MEAN_SPARES, len(best))])
-    steps = np.full(len(origins), _STEP_FROM_BEST)
-    steps[:_N_PROPOSALS] = lengths(target, starts[:_N_PROPOSALS])
-    accuracy = np.where(np.arange(len(origins)) < q, _ACCURACY, _MEAN_ACCURACY)
+    spare = np.asarray([SPARE, SPARE, MEAN_SPARES[turn]])
+    n_near = 1 if turn else 2
+    steps = np.full(3, _STEP_FROM_BEST)
+    steps[:n_near] = lengths(target, starts[:n_near])
+    accuracy = np.asarray([_ACCURACY, _ACCURACY, _MEAN_ACCURACY])
 
     def wanted(x: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        value, gradient, by_mean = np.empty(len(x)), np.empty_like(x), rows >= q
-        if not by_mean.all():
-            log_policy, slope = policy.values_and_gradients(like(x[None, ~by_mean], reference))
-            value[~by_mean], gradient[~by_mean] = to_host(log_policy)[0], to_host(slope)[0]
-        if by_mean.any():
-            mu, _, slope, _ = target.surrogate.moments_and_gradients(like(x[None, by_mean], reference))
-            value[by_mean], gradient[by_mean] = -to_host(mu)[0], -to_host(slope)[0]
-        return value, gradient
+        by_mean = rows == _BY_MEAN
+        value, gradient = _policy_or_mean(policy, like(x[None], reference), like(by_mean[None], reference))
+        return to_host(value)[0], to_host(gradient)[0]
 
     def slack(x: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         value, gradient = within.slack_and_gradient(like(x[None], reference), like(spare[rows], reference))
         return to_host(value)[0][:, limited], to_host(gradient)[0][:, limited]
 
     if domain.region is None:
-        fixed = np.where(domain.free, 0.0, origins), np.where(domain.free, 1.0, origins)
-        return maximize_within(wanted, origins, Region(*fixed, smooth=slack), steps, _MAX_ITER, accuracy).x
-    parts = Slices(domain.snap(origins), domain.region)  # known constraints hold too
+        fixed = np.where(domain.free, 0.0, starts), np.where(domain.free, 1.0, starts)
+        return maximize_within(wanted, starts, Region(*fixed, smooth=slack), steps, _MAX_ITER, accuracy).x
+    parts = Slices(domain.snap(starts), domain.region)  # known constraints hold too
     ended = maximize_within(parts.seen(wanted), parts.origins, parts.limits(slack), steps, _MAX_ITER, accuracy)
-    return np.asarray(domain.snap(parts.units(ended.x, np.arange(len(origins)))))
+    return np.asarray(domain.snap(parts.units(ended.x, np.arange(len(starts)))))
+
+
+def _policy_or_mean(policy: Target, x: Array, by_mean: Array) -> tuple[Array, Array]:
+    """The policy at x and its gradient, or where `by_mean` (R, m) minus the mean and its gradient."""
+    xp = namespace(x)
+    mu, sd, grad_mu, grad_sd = policy.surrogate.moments_and_gradients(x)
+    if bool(xp.all(by_mean)):
+        return -mu, -grad_mu
+    value, gradient = policy.values_and_gradients(x, (mu, sd, grad_mu, grad_sd))
+    return xp.where(by_mean, -mu, value), xp.where(by_mean[..., None], -grad_mu, gradient)

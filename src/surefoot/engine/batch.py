@@ -29,6 +29,7 @@ class Batch:
     origin: np.ndarray | None = None  # (R, D) where the parameters' own zero lies, in units of the cube; None: at 0
     allowed: np.ndarray | None = None  # (R, n) False where known constraints are violated; None: nowhere
     outputs: np.ndarray | None = None  # (R, k, n) the outputs that have limits, NaN where not computed; None: none has
+    pools: np.ndarray | None = None  # (k, D) shares of k categories in their inputs; None: there are none
     centre: np.ndarray | None = None  # (R, 1) where differences of y count most; None: at its least value
 
     @property
@@ -58,6 +59,7 @@ class Batch:
             None if self.origin is None else self.origin[rows],
             allowed=None if self.allowed is None else self.allowed[rows],
             outputs=None if self.outputs is None else self.outputs[rows],
+            pools=self.pools,
             centre=None if self.centre is None else self.centre[rows],
         )
 

@@ -14,6 +14,8 @@ from surefoot.numerics.designs import Generators, kronecker
 CLOUD_SCALES = 10.0 ** -np.arange(1.0, 7.0)  # of the clouds round the incumbents
 _N_INCUMBENTS = 3
 _PER_SCALE = 16
+_PER_INCUMBENT = 32  # neighbours in integers and categories
+_JUMP_DECADES = 1.5  # of the widths by which integers move: many levels need short moves too
 
 
 def lattice(domain: Domain, generators: Generators) -> np.ndarray:
@@ -30,7 +32,7 @@ def uniform(domain: Domain, generators: Generators, m: int) -> np.ndarray:
 def clouds(domain: Domain, X: np.ndarray, y: np.ndarray, ok: np.ndarray, generators: Generators) -> np.ndarray:
     """Points round the three best evaluations of each run (failed ones where fewer succeeded) at every scale.
 
-    In half of them only some inputs move.
+    In half of them only some inputs move. Where there are integers or categories, points one step away join them.
     """
     scale = np.repeat(CLOUD_SCALES, _PER_SCALE)[:, None]  # (s, 1)
     free = domain.free
@@ -39,12 +41,26 @@ def clouds(domain: Domain, X: np.ndarray, y: np.ndarray, ok: np.ndarray, generat
         best = np.argsort(np.where(ok_r, y_r, np.inf), kind="stable")[:_N_INCUMBENTS]
         shape = (len(best), len(scale), X.shape[-1])
         # integers and categories move by jumps: a wide proposal for some of them, then rounding
-        width = np.where(free, scale, 0.5 * (rng.random(shape) < 0.3))
+        jump = 0.5 * (rng.random(shape) < 0.3)
+        if domain.has_steps:
+            jump = jump * 10.0 ** (-_JUMP_DECADES * rng.random(shape))
+        width = np.where(free, scale, jump)
         sparse = rng.random(shape) < min(1.0, 2.0 / X.shape[-1])
         sparse |= np.arange(shape[1])[:, None] % 2 == 0
         moved = X_r[best][:, None, :] + np.where(sparse, width, 0.0) * rng.standard_normal(shape)
-        out.append(domain.snap(moved.reshape(-1, X.shape[-1])))
+        moved = moved.reshape(-1, X.shape[-1])
+        if domain.has_steps:
+            moved = np.concatenate([moved, _steps(domain, X_r[best], rng)])
+        out.append(domain.snap(moved))
     return np.stack(out)
+
+
+def _steps(domain: Domain, incumbents: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Neighbours (m, D) of points (k, D), as many whatever the points; their free inputs move a little at any scale."""
+    around = [np.concatenate([domain.neighbours(x), x[None]]) for x in incumbents]
+    drawn = np.concatenate([some[rng.integers(len(some), size=_PER_INCUMBENT)] for some in around])
+    width = np.where(domain.free, rng.choice(CLOUD_SCALES, (len(drawn), 1)), 0.0)
+    return np.asarray(drawn + width * rng.standard_normal(drawn.shape))
 
 
 def first_new(proposals: np.ndarray, taken: np.ndarray, min_distance: float) -> int | None:

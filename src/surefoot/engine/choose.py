@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from surefoot.acquisition.maximize import Proposals
+from surefoot.acquisition.maximize import Proposals, climb
 from surefoot.acquisition.target import Target
 from surefoot.backend import Array, like, to_host
 from surefoot.engine import candidates
@@ -18,6 +18,9 @@ from surefoot.engine.searches import Hunt
 from surefoot.engine.spec import ModelSpec
 from surefoot.errors import SpaceExhaustedError
 from surefoot.numerics.designs import generator
+
+_MOST_STEPS = 8  # in integers and categories, after the search by gradients
+_N_POLISHED = 4  # points whose free inputs climb again after a step
 
 
 def choose(
@@ -44,15 +47,26 @@ def choose(
 
 
 def climb_steps(domain: Domain, target: Target, x: np.ndarray, reference: Array) -> np.ndarray:
-    """Proposals of one run (q, D) and the neighbours of the best in integer and categorical parameters, best first."""
-    for _ in range(3):
-        around = np.concatenate([x[:1], domain.neighbours(x[0]), x[1:]])
-        values = to_host(target.values(like(around[None], reference)))[0]
-        order = np.argsort(-np.nan_to_num(values, nan=-np.inf), kind="stable")
-        previous, x = x[0], around[order]
+    """Proposals of one run (q, D) and the neighbours of the best in integer and categorical parameters, best first.
+
+    After each step to a better neighbour the inputs that are free climb from the best few again.
+    """
+    free = domain.free
+    for _ in range(_MOST_STEPS):
+        around = _best_first(target, np.concatenate([x[:1], domain.neighbours(x[0]), x[1:]]), reference)
+        if free.any() and domain.has_steps:
+            few = like(around[None, :_N_POLISHED], reference)
+            climbed = domain.snap(to_host(climb(target, few, like(free, reference)).x)[0])
+            around = _best_first(target, np.concatenate([around[:1], climbed, around[1:]]), reference)
+        previous, x = x[0], around
         if np.array_equal(previous, x[0]):
             break
     return x
+
+
+def _best_first(target: Target, x: np.ndarray, reference: Array) -> np.ndarray:
+    values = to_host(target.values(like(x[None], reference)))[0]
+    return np.asarray(x[np.argsort(-np.nan_to_num(values, nan=-np.inf), kind="stable")])
 
 
 def explore(

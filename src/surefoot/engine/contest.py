@@ -13,17 +13,20 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from surefoot.backend import Array, like, to_host
+from surefoot.backend import Array, like, namespace, to_host
 from surefoot.engine.batch import Batch
+from surefoot.engine.many import of_rows
 from surefoot.engine.scaling import Scaling, scaled
 from surefoot.engine.spec import ModelSpec
-from surefoot.gp.hyperparameters import N_OPTIMIZED, SUBSET, Effort, Fit, FitState, fit, is_cold
+from surefoot.gp.hyperparameters import N_OPTIMIZED, SUBSET, Effort, Fit, FitState, fit, is_cold, unchanged
 from surefoot.gp.kernels import Kernel, per_run
 from surefoot.gp.likelihood import Data, make_data
 from surefoot.gp.likelihood import select_runs as select_data
+from surefoot.gp.priors import pooled
 from surefoot.gp.surrogate import Question
 from surefoot.numerics.subsets import spread
 
+FOREIGN = 100  # evaluations that decide on kernel, warp and first hyperparameters of a history that others made
 MAX_WARPED_NOISE = 0.03  # over s of the warp: more, and the least value, the luckiest, is drawn out as if it were real
 
 
@@ -50,11 +53,14 @@ class Contest:
     spec: ModelSpec
     n_history: int
     reference: Array
+    is_held: bool = False  # hyperparameters stay as they were, but where a cold search is due
 
     def objective(
         self, batch: Batch, state: FitState | None, kernels: Sequence[Kernel], levels: tuple[int, ...], uniforms: Array
     ) -> Fitted:
         """Fit with the kernels and levels of the last step (empty: unknown), or let them compete."""
+        if state is None and batch.X.shape[1] > FOREIGN:
+            return self._of_foreign(batch, uniforms)
         R, K = len(batch.run_ids), len(self.spec.kernels)
         if K == 1:
             return self._warped(batch, self.spec.kernels * R, levels, state, uniforms, N_OPTIMIZED)
@@ -73,6 +79,15 @@ class Contest:
         best = np.argmin(_cost(tried, tiled).reshape(R, K), axis=1)
         return tried.select(np.arange(R) * K + best, self.reference)
 
+    def _of_foreign(self, batch: Batch, uniforms: Array) -> Fitted:
+        """Of a long history that comes without a state: some of it decides, and where that ended all of it begins."""
+        few = _some_successes(batch, FOREIGN)
+        found = replace(self, n_history=FOREIGN).objective(few, None, (), (), uniforms)
+        share = FOREIGN / batch.X.shape[1]  # curvature grows with the number of points
+        state = found.fit.state
+        state = FitState(state.theta, state.inv_hessian * share, (self.n_history,) * len(batch.run_ids))
+        return self._fit(batch, found.kernels, found.scaling.levels, state, uniforms, N_OPTIMIZED)
+
     def _warped(
         self,
         batch: Batch,
@@ -89,7 +104,7 @@ class Contest:
         if len(levels) == R and not is_cold(self.n_history, state):
             return self._fit(batch, kernels, np.asarray(levels), state, uniforms, n_optimized)
         known = state if len(levels) == R else None
-        few = _some_successes(batch)
+        few = _some_successes(batch, SUBSET)
         rows = np.repeat(np.arange(R), L)
         tiled = few.part(rows)
         # the levels compete by short searches from the last optimum; the winner then gets its cold one
@@ -109,6 +124,21 @@ class Contest:
             return self._fit(batch, kernels, np.asarray(self.spec.warps)[best], known, uniforms, n_optimized)
         return tried.select(np.arange(R) * L + best, self.reference)
 
+    def partly(
+        self, batch: Batch, state: FitState, kernels: Sequence[Kernel], levels: tuple[int, ...], rows: np.ndarray
+    ) -> Fitted:
+        """Warm fits of some rows; the others keep the hyperparameters that they have."""
+        chosen = np.asarray(levels) if levels else np.repeat(self.spec.warps, len(kernels))
+        data, scaling = self._data(batch, chosen)
+        if not len(rows):
+            return Fitted(data, unchanged(state), scaling, tuple(kernels))
+        some = like(rows, self.reference)
+        own = tuple(kernels[r] for r in rows.tolist())
+        theta, H = (namespace(a).asarray(a, copy=True) for a in (state.theta, state.inv_hessian))
+        found = self._fit(batch.part(rows), own, chosen[rows], state.select(some), theta[some, None], N_OPTIMIZED).fit
+        theta[some], H[some] = found.theta, found.state.inv_hessian
+        return Fitted(data, unchanged(FitState(theta, H, state.n_cold)), scaling, tuple(kernels))
+
     def _fit(
         self,
         batch: Batch,
@@ -119,6 +149,18 @@ class Contest:
         n_optimized: int,
     ) -> Fitted:
         """Fit with these kernels and y warped at these levels (R,)."""
+        data, scaling = self._data(batch, levels)
+        if self.is_held and state is not None and not is_cold(self.n_history, state):
+            return Fitted(data, unchanged(state), scaling, kernels)
+        n = batch.X.shape[1]
+        n = n if n <= SUBSET else self.n_history  # of which the batch may be a part (many.py)
+        prior = pooled(self.spec.prior, None if batch.pools is None else like(batch.pools, self.reference))
+        asked = Question(data, per_run(kernels), self.spec.noise is None, prior, n)
+        found = fit(self.spec.surrogate.evidence(asked), uniforms, state, Effort(n_optimized=n_optimized))
+        return Fitted(data, found, scaling, kernels)
+
+    def _data(self, batch: Batch, levels: np.ndarray) -> tuple[Data, Scaling]:
+        """What is fitted to, with y warped at these levels (R,)."""
         y, scaling = scaled(batch.y, batch.ok, levels, batch.centre)
         noise, least = None, None
         if self.spec.min_noise:
@@ -127,11 +169,7 @@ class Contest:
             noise = like(np.maximum((self.spec.noise / scaling.scale[:, 0]) ** 2, 1e-14), self.reference)
         X, y, mask = _successes(batch, y)
         mask = None if mask is None else like(mask, self.reference)
-        data = make_data(like(X, self.reference), like(y, self.reference), mask, noise, least)
-        estimated = self.spec.noise is None
-        asked = Question(data, per_run(kernels), estimated, self.spec.prior, batch.X.shape[1])
-        found = fit(self.spec.surrogate.evidence(asked), uniforms, state, Effort(n_optimized=n_optimized))
-        return Fitted(data, found, scaling, kernels)
+        return make_data(like(X, self.reference), like(y, self.reference), mask, noise, least), scaling
 
     def _tiled(self, state: FitState | None, rows: np.ndarray) -> FitState | None:
         return None if state is None else state.select(like(rows, self.reference))
@@ -168,13 +206,11 @@ def _cost(tried: Fitted, batch: Batch) -> np.ndarray:
     return np.where(np.isnan(cost), np.inf, cost)
 
 
-def _some_successes(batch: Batch) -> Batch:
-    """At most SUBSET evaluations of each run, successes before failures, evenly through the history."""
-    if batch.X.shape[1] <= SUBSET:
+def _some_successes(batch: Batch, k: int) -> Batch:
+    """At most k evaluations of each run, successes before failures, evenly through the history."""
+    if batch.X.shape[1] <= k:
         return batch
     order = np.argsort(~batch.ok, axis=1, kind="stable")
-    n_ok = np.maximum(batch.ok.sum(axis=1), SUBSET)
-    kept = np.asarray([spread(row[:n].tolist(), SUBSET) for row, n in zip(order, n_ok, strict=True)])
-    X = np.take_along_axis(batch.X, kept[..., None], axis=1)
-    y, ok = (np.take_along_axis(a, kept, axis=1) for a in (batch.y, batch.ok))
-    return replace(batch, X=X, y=y, ok=ok, seen=None)
+    n_ok = np.maximum(batch.ok.sum(axis=1), k)
+    kept = np.asarray([spread(row[:n].tolist(), k) for row, n in zip(order, n_ok, strict=True)])
+    return replace(of_rows(batch, kept), seen=None)

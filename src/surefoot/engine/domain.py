@@ -54,8 +54,16 @@ class Domain(Protocol):
         """Whether all are free."""
 
     @property
+    def has_steps(self) -> bool:
+        """Whether any parameter moves by steps: an integer or a category with several values."""
+
+    @property
     def n_values(self) -> float:
         """Number of points; infinite if any input is free."""
+
+    @property
+    def pools(self) -> np.ndarray | None:
+        """(k, D) the shares of k categories in their inputs; None where there is no category."""
 
     @property
     def region(self) -> Region | None:

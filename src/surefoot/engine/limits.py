@@ -5,6 +5,8 @@ Feasible  An evaluation is feasible if every limited output of it lies within it
 Infinite  values count as values beyond all others, by as much as those differ.
 Merit     What evaluations are ranked by: the feasible ones by y, then the others by how far they are outside, as the
           processes see it, so that units do not matter.
+Fits      A cold search is due for all outputs at once. In between they take turns at warm ones: many evaluations change
+          an output's hyperparameters little from one to the next.
 Shapes    outputs (R, k, n); rows of the processes (k R): output 1 of all runs, output 2 of all runs, …
 """
 
@@ -15,18 +17,19 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from surefoot.backend import Array, like, to_host
+from surefoot.backend import like, namespace, to_host
 from surefoot.engine.batch import Batch
 from surefoot.engine.contest import Contest, Fitted
 from surefoot.engine.scaling import Scaling
 from surefoot.engine.spec import Limit, ModelSpec
 from surefoot.engine.warmth import Warmth, on_device, on_host
-from surefoot.gp.hyperparameters import N_RANDOM_STARTS, FitState
+from surefoot.gp.hyperparameters import N_RANDOM_STARTS, FitState, is_cold
 from surefoot.gp.kernels import per_run
 from surefoot.gp.surrogate import Surrogate
 from surefoot.gp.within import Within
 from surefoot.numerics.designs import Generators
 
+REFITS = 40  # of an output's hyperparameters while n doubles; below so many evaluations they are fitted at each
 MATERIAL_NOISE = 1e-4  # noise variance over that of the values above which a posterior mean counts
 
 
@@ -44,6 +47,13 @@ class Outputs:
     def found(self) -> np.ndarray:
         """(R, 1) whether anything feasible has been evaluated."""
         return np.asarray(self.feasible.any(axis=1, keepdims=True))
+
+    def among(self, rows: np.ndarray, n: int) -> Outputs:
+        """Of n evaluations, of which these are rows (R, k): the others come after them all."""
+        feasible, merit = np.zeros((len(rows), n), bool), np.full((len(rows), n), np.inf)
+        np.put_along_axis(feasible, rows, self.feasible, axis=1)
+        np.put_along_axis(merit, rows, self.merit, axis=1)
+        return replace(self, feasible=feasible, merit=merit)
 
     def part(self, rows: slice) -> Outputs:
         """Those of some runs."""
@@ -75,11 +85,25 @@ def centred(batch: Batch, limits: Sequence[Limit]) -> Batch:
     return replace(batch, centre=np.where(np.isfinite(best), best, np.asarray(midst)[:, None]))
 
 
+def worth_of(batch: Batch, limits: Sequence[Limit]) -> np.ndarray:
+    """(R, n) ranks before anything is fitted: feasible ones by y, then by violations over the outputs' spread."""
+    assert batch.outputs is not None
+    excess = np.zeros(batch.y.shape)
+    for j, limit in enumerate(limits):
+        outside = limit.violation(batch.outputs[:, j])
+        finite = np.isfinite(outside) & batch.ok
+        spread = np.sqrt(np.mean(np.where(finite, outside, 0.0) ** 2, axis=1, keepdims=True))
+        excess += np.where(finite, outside / np.maximum(spread, np.finfo(float).tiny), np.inf)
+    order = np.lexsort((np.where(batch.ok, batch.y, np.inf), excess), axis=1)
+    return np.argsort(order, axis=1).astype(float)
+
+
 def fit_outputs(
-    batch: Batch, spec: ModelSpec, warmth: Sequence[Warmth], generators: Generators, reference: Array
+    batch: Batch, spec: ModelSpec, warmth: Sequence[Warmth], generators: Generators, contest: Contest
 ) -> tuple[Outputs, tuple[Warmth, ...]]:
     """The processes of the outputs that have been computed, and where their searches ended, of every limited output."""
     assert batch.outputs is not None
+    reference = contest.reference
     R, n, D = batch.X.shape
     p = spec.surrogate.n_hyperparameters(D)
     draws = np.stack([rng.random((len(spec.limits), N_RANDOM_STARTS, p)) for rng in generators])
@@ -97,8 +121,14 @@ def fit_outputs(
     levels = tuple(level for w in last for level in w.warp)
     uniforms = like(np.concatenate([draws[:, j] for j in known]), reference)
     own = replace(spec, noise=None) if spec.has_known_noise else spec  # a known noise is that of the objective
-    contest = Contest(own, n, reference)
-    found = contest.objective(rows, state, kernels, levels, uniforms)
+    contest = replace(contest, spec=own)
+    known_warps = len(spec.warps) == 1 or len(levels) == len(rows.run_ids)
+    if state is None or is_cold(contest.n_history, state) or len(kernels) < len(rows.run_ids) or not known_warps:
+        found = contest.objective(rows, state, kernels, levels, uniforms)
+    else:
+        every = max(1, contest.n_history // REFITS)
+        turns = [not contest.is_held and (contest.n_history + j) % every == 0 for j in known]
+        found = contest.partly(rows, state, kernels, levels, np.flatnonzero(np.repeat(turns, R)))
     surrogate = spec.surrogate.condition(found.data, found.fit.theta, per_run(found.kernels))
     lower, upper = _thresholds(found.scaling, [spec.limits[j] for j in known], R)
     within = Within(surrogate, like(lower, reference), like(upper, reference), R)
@@ -127,6 +157,7 @@ def _rows(batch: Batch, computed: np.ndarray, known: Sequence[int], limits: Sequ
         pending=np.zeros((len(ok), 0, D)),
         run_ids=batch.run_ids * len(known),
         centre=centre,
+        pools=batch.pools,
     )
 
 
@@ -144,7 +175,8 @@ def _stacked(states: Sequence[FitState | None]) -> FitState | None:
     known = [state for state in states if state is not None]
     if len(known) < len(states):
         return None
-    theta, H = (np.concatenate([getattr(state, name) for state in known]) for name in ("theta", "inv_hessian"))
+    xp = namespace(known[0].theta)
+    theta, H = (xp.concat([getattr(state, name) for state in known]) for name in ("theta", "inv_hessian"))
     return FitState(theta, H, tuple(n for state in known for n in state.n_cold))
 
 

@@ -29,11 +29,12 @@ class Trace:
     ok: np.ndarray  # (R, n)
     warmth: Warmth
     kinds: np.ndarray | None = None  # (R, n) of the failures; None: not known
+    pools: np.ndarray | None = None  # of the domain's categories
 
     def batch(self) -> Batch:
         """The histories, as the engine takes them."""
         R, _, D = self.X.shape
-        return Batch(self.X, self.y, self.ok, np.zeros((R, 0, D)), tuple(range(R)), kinds=self.kinds)
+        return Batch(self.X, self.y, self.ok, np.zeros((R, 0, D)), tuple(range(R)), kinds=self.kinds, pools=self.pools)
 
 
 def run_in_lockstep(
@@ -44,7 +45,7 @@ def run_in_lockstep(
     Run r draws from generator(spec.seed, r, number).
     """
     X, y = np.zeros((n_runs, 0, domain.n_inputs)), np.zeros((n_runs, 0))
-    trace = Trace(X, y, y.astype(bool), Warmth())
+    trace = Trace(X, y, y.astype(bool), Warmth(), pools=domain.pools)
     for number in range(n_evals):
         suggestion = suggest(domain, trace.batch(), number, spec, trace.warmth, reference)
         values, succeeded, *known = evaluate(suggestion.x)
@@ -58,6 +59,7 @@ def run_in_lockstep(
             np.concatenate([trace.ok, succeeded[:, None]], axis=1),
             suggestion.warmth,
             kinds,
+            domain.pools,
         )
     return trace
 

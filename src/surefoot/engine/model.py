@@ -5,6 +5,7 @@ Shapes    as in batch.py.
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,12 +14,15 @@ from surefoot.acquisition.weight import Weight
 from surefoot.backend import Array, like, namespace, to_host
 from surefoot.engine.batch import HOST, Batch
 from surefoot.engine.contest import Contest, Fitted, success_rows
-from surefoot.engine.limits import Outputs, centred, fit_outputs
+from surefoot.engine.limits import Outputs, centred, fit_outputs, worth_of
+from surefoot.engine.many import REFITS, held, most_points, of_rows
+from surefoot.engine.recall import recalled
 from surefoot.engine.scaling import Scaling
 from surefoot.engine.spec import ModelSpec
 from surefoot.engine.success import Labels, fit_success, sparing
 from surefoot.engine.warmth import Warmth, on_device, on_host
-from surefoot.gp.hyperparameters import N_RANDOM_STARTS
+from surefoot.gp.exact import EXACT
+from surefoot.gp.hyperparameters import N_RANDOM_STARTS, FitState, is_cold, is_due
 from surefoot.gp.kernels import per_run
 from surefoot.gp.surrogate import Surrogate
 from surefoot.numerics.designs import Generators
@@ -38,6 +42,7 @@ class Model:
     jitter_raised: np.ndarray  # (R,)
     warmth: Warmth
     outputs: Outputs | None = None  # None: no output has limits
+    rows: np.ndarray | None = None  # (R, k) the evaluations that the processes hold; None: all
 
     def part(self, rows: slice) -> Model:
         """The models of some of the runs; the warmth stays that of all."""
@@ -48,6 +53,7 @@ class Model:
             success=None if self.success is None else self.success.select(rows),
             scaling=self.scaling.part(rows),
             outputs=None if self.outputs is None else self.outputs.part(rows),
+            rows=None if self.rows is None else self.rows[rows],
             **{name: getattr(self, name)[rows] for name in arrays},
         )
 
@@ -68,8 +74,16 @@ def fit_model(batch: Batch, spec: ModelSpec, warmth: Warmth, generators: Generat
     known = [by_name[name] for name in warmth.kernels if name in by_name]
     last = warmth.objective if warmth.objective_by == spec.surrogate.name else None
     state = on_device(last, (R, p), reference)
-    found = Contest(spec, n, reference).objective(batch, state, known, warmth.warp, uniforms[:, 0, :, :p])
-    objective = spec.surrogate.condition(found.data, found.fit.theta, per_run(found.kernels))
+    rows = _held(batch, spec, state, reference)
+    few = batch if rows is None else of_rows(batch, rows)
+    contest = Contest(spec, n, reference, rows is not None and not is_due(n, state, REFITS))
+
+    def fitted() -> tuple[Fitted, Surrogate]:
+        found = contest.objective(few, state, known, warmth.warp, uniforms[:, 0, :, :p])
+        model = spec.surrogate.condition(found.data, found.fit.theta, per_run(found.kernels))
+        return replace(found, data=replace(found.data)), model  # without what the data have cached
+
+    found, objective = recalled(None if is_cold(n, state) else _key(warmth), fitted)
     success, failure_state = None, None
     failed, kinds = _with_missing(batch, failed)
     if spec.failures is not None and bool(failed.any()):
@@ -82,11 +96,13 @@ def fit_model(batch: Batch, spec: ModelSpec, warmth: Warmth, generators: Generat
             success = sparing(success, failed.sum(axis=1) / spec.failure_budget)
         if spec.by_time and batch.failure_cost is not None:
             success = replace(success, cost=batch.failure_cost)
-    outputs, ends = fit_outputs(batch, spec, warmth.outputs, generators, reference) if spec.limits else (None, ())
+    outputs, ends = fit_outputs(few, spec, warmth.outputs, generators, contest) if spec.limits else (None, ())
     counts = None if outputs is None else outputs.feasible
-    if batch.allowed is not None:
-        counts = batch.allowed if counts is None else batch.allowed & counts
-    own = None if counts is None else _of_data(counts, batch.ok)
+    if few.allowed is not None:
+        counts = few.allowed if counts is None else few.allowed & counts
+    own = None if counts is None else _of_data(counts, few.ok)
+    if outputs is not None and rows is not None:
+        outputs = outputs.among(rows, n)
     noisy, f_best = _incumbent(objective, found, own, always=spec.min_noise**2 >= MATERIAL_NOISE)
     return Model(
         objective=objective,
@@ -95,17 +111,42 @@ def fit_model(batch: Batch, spec: ModelSpec, warmth: Warmth, generators: Generat
         noisy=noisy,
         f_best=f_best,
         jitter_raised=to_host(found.fit.jitter_raised),
-        warmth=Warmth(
-            on_host(found.fit.state),
-            None if failure_state is None else on_host(failure_state),
-            "" if spec.failures is None else spec.failures.name,
-            tuple(found.scaling.levels.tolist()) if len(spec.warps) > 1 else (),
-            tuple(kernel.name for kernel in found.kernels),
-            spec.surrogate.name,
-            ends,
-        ),
+        warmth=_warmth(found, failure_state, ends, spec),
         outputs=outputs,
+        rows=rows,
     )
+
+
+def _warmth(found: Fitted, failures: FitState | None, outputs: tuple[Warmth, ...], spec: ModelSpec) -> Warmth:
+    """Where all searches ended."""
+    return Warmth(
+        on_host(found.fit.state),
+        None if failures is None else on_host(failures),
+        "" if spec.failures is None else spec.failures.name,
+        tuple(found.scaling.levels.tolist()) if len(spec.warps) > 1 else (),
+        tuple(kernel.name for kernel in found.kernels),
+        spec.surrogate.name,
+        outputs,
+    )
+
+
+def _key(warmth: Warmth) -> Hashable:
+    """What tells the starts of two warm searches on the same data apart."""
+    state = warmth.objective
+    assert state is not None  # a search that starts from one is warm
+    return state.theta.tobytes(), state.inv_hessian.tobytes(), warmth.kernels, warmth.warp
+
+
+def _held(batch: Batch, spec: ModelSpec, state: FitState | None, reference: Array) -> np.ndarray | None:
+    """(R, k) the evaluations that the processes hold; None: all."""
+    most = most_points(spec.max_points, reference)
+    if batch.X.shape[1] <= most:
+        return None
+    D = batch.X.shape[2]
+    is_known = state is not None and spec.surrogate is EXACT
+    rates = np.exp(-to_host(state.theta)[:, :D]) if is_known and state is not None else None
+    worth = worth_of(batch, spec.limits) if spec.limits else batch.y
+    return held(batch, worth, rates, most)
 
 
 def _with_missing(batch: Batch, failed: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:

@@ -11,7 +11,7 @@ from functools import partial
 
 import numpy as np
 
-from surefoot.acquisition.maximize import Proposals, maximize_by_gradient
+from surefoot.acquisition.maximize import Polish, Proposals, maximize_by_gradient
 from surefoot.acquisition.paper_search import (
     ABSOLUTE,
     BAYESOPT,
@@ -24,7 +24,7 @@ from surefoot.acquisition.raw import RawTarget
 from surefoot.acquisition.target import Target
 from surefoot.backend import Array, like
 from surefoot.engine import candidates
-from surefoot.engine.along_limits import N_INCUMBENTS, POLISH_CALLS, along_limits
+from surefoot.engine.along_limits import POLISH_CALLS, POLISHED, along_limits
 from surefoot.engine.batch import Batch
 from surefoot.engine.domain import Domain
 from surefoot.engine.inside import climb_inside
@@ -33,6 +33,7 @@ from surefoot.gp.within import Within
 from surefoot.numerics.designs import Generators
 
 PAPER_MODEL = {"kernel": "se", "warp": "none", "prior": "none"}  # the objective's process as the paper has it
+_LEAST_LATTICE = 250  # candidates that are screened with limits on outputs, however many there are
 _AS_THE_PAPER = {**PAPER_MODEL, "failures": "label-regression"}
 
 
@@ -80,14 +81,17 @@ def _by_gradient(domain: Domain, hunts: Sequence[Hunt], reference: Array) -> lis
         clouds = like(candidates.clouds(domain, batch.X, worth, batch.ok, hunt.generators), reference)
         if limits is None:
             proposals = maximize_by_gradient(hunt.target, lattice, clouds, free)
-        else:
-            proposals = maximize_by_gradient(hunt.target, lattice, clouds, free, POLISH_CALLS)
+        else:  # as many predictions as without limits
+            few = max(_LEAST_LATTICE, lattice.shape[1] // (1 + limits.within.n_outputs))
+            proposals = maximize_by_gradient(
+                hunt.target, lattice[:, :few], clouds, free, Polish(POLISHED, POLISH_CALLS)
+            )
         if domain.region is not None:
             proposals = climb_inside(hunt.target, proposals, domain.region)
         if limits is not None:
-            best = np.argsort(limits.merit, axis=1, kind="stable")[:, :N_INCUMBENTS]
-            incumbents = like(np.take_along_axis(batch.X, best[..., None], axis=1), reference)
-            proposals = along_limits(hunt.target, limits.within, proposals, incumbents, domain)
+            best = np.argmin(limits.merit, axis=1)
+            incumbent = like(batch.X[np.arange(len(best)), best], reference)
+            proposals = along_limits(hunt.target, limits.within, proposals, incumbent, domain)
         found.append(proposals)
     return found
 

@@ -60,6 +60,7 @@ class ModelSpec:
     failure_budget: int  # failures that a run may have: P(success) counts more as they are used up; 0: no budget
     by_time: bool  # failures cost what they take; otherwise as much as any evaluation
     min_distance: float
+    max_points: int  # evaluations that a process holds; 0: as many as suit the machine
     limits: tuple[Limit, ...] = ()  # of the outputs in `Batch.outputs`
 
     @property

@@ -15,15 +15,17 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from surefoot.acquisition.maximize import Proposals
 from surefoot.acquisition.registry import Policy, policy_at
 from surefoot.acquisition.step import Step
 from surefoot.acquisition.target import Target
 from surefoot.acquisition.weight import Weight
-from surefoot.backend import Array, engine, like, namespace, on_cuda
+from surefoot.backend import Array, engine, like, namespace, on_cuda, to_host
 from surefoot.engine import candidates
 from surefoot.engine.batch import HOST, Batch
 from surefoot.engine.choose import choose, or_new
 from surefoot.engine.domain import Domain
+from surefoot.engine.many import ROUNDS, left_out_near, most_points, of_rows
 from surefoot.engine.model import Model, fit_model
 from surefoot.engine.searches import Hunt, Limits
 from surefoot.engine.seek import likely_point, seek
@@ -55,7 +57,7 @@ def suggest(
 ) -> Suggestion:
     """The next point of every run; `number` counts all points asked for before."""
     R = len(batch.run_ids)
-    with engine(batch.X.shape[1]):
+    with engine(min(batch.X.shape[1], most_points(spec.max_points, reference))):
         if number < spec.n_init:
             return _design(domain, batch, number, spec, warmth, reference)
         groups = _alike(batch, warmth, reference)
@@ -121,7 +123,8 @@ def _suggest(
     asked = [(rows, policy, model.part(rows)) for rows, policy in parts if policy.prepare is not None]
     hunts = [hunt_for(batch.part(rows), generators[rows], own, policy, spec) for rows, policy, own in asked]
     proposals = spec.search.propose(domain, hunts, reference)
-    for (rows, _, own), hunt, proposed in zip(asked, hunts, proposals, strict=True):
+    for (rows, policy, own), first, found in zip(asked, hunts, proposals, strict=True):
+        hunt, proposed = _closer(domain, first, own, policy, spec, found, reference)
         x[rows], status[rows] = choose(domain, hunt, own, spec, proposed, reference)
     for r in np.flatnonzero(~batch.ok.any(axis=1)) if needs_model else ():  # only beside others, on a GPU
         x[r] = seek(domain, batch.part(np.asarray([r])), number, spec, generators[r : r + 1], reference)[0]
@@ -175,6 +178,31 @@ def hunt_for(batch: Batch, generators: Generators, model: Model, policy: Policy,
         weights = (*weights, Weight(limits.within))
     target = Target(policy, score, surrogate, f_best, weights, y_worst)
     return Hunt(batch, generators, model.scaling, target, limits)
+
+
+def _closer(
+    domain: Domain, hunt: Hunt, model: Model, policy: Policy, spec: ModelSpec, found: Proposals, reference: Array
+) -> tuple[Hunt, Proposals]:
+    """The search again, with evaluations that were left out near what it found (many.py), and all that it found."""
+    if model.rows is None or hunt.limits is not None:
+        return hunt, found
+    xp = namespace(found.x)
+    batch, x, best = hunt.batch, found.x, found.x
+    for _ in range(ROUNDS):
+        near = left_out_near(batch, model.rows, to_host(best), to_host(model.objective.rates))
+        if near is None:
+            break
+        more = of_rows(batch, near)
+        y = like(model.scaling.forward(more.y), found.x)
+        objective = model.objective.add_points(like(more.X, found.x), y)
+        model = replace(model, objective=objective, rows=np.concatenate([model.rows, near], axis=1))
+        hunt = hunt_for(batch, hunt.generators, model, policy, spec)
+        best = spec.search.propose(domain, [hunt], reference)[0].x
+        x = xp.concat([best, x], axis=1)
+    value = hunt.target.values(x)
+    order = xp.argsort(-value, axis=1, stable=True)
+    runs = like(range(x.shape[0]), x)[:, None]
+    return hunt, Proposals(x[runs, order], value[runs, order])
 
 
 def _limits(model: Model) -> Limits | None:

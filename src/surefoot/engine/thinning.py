@@ -9,6 +9,8 @@ Rule      same  = distance to the nearest earlier label of the same kind;
           Of both kinds the same share is dropped: where failures are random their rate stays what it was.
 How many  A classifier keeps 300, the experts 200; label regression, which averages labels and notices more, keeps all
           but a fifth.
+Pool      Of more than POOL labels that many are looked at, of both kinds the same share, evenly from the history:
+          distances between all of 10 000 would take a gigabyte.
 Shapes    X (R, n, d) in the unit cube, failed and seen (R, n), indices (R, keep), all on the host.
 """
 
@@ -17,6 +19,9 @@ from __future__ import annotations
 import numpy as np
 
 from surefoot.backend import sq_distances
+from surefoot.numerics.subsets import spread
+
+POOL = 3000
 
 
 def informative(
@@ -32,6 +37,9 @@ def informative(
 
 
 def _of_one_run(X: np.ndarray, failed: np.ndarray, seen: np.ndarray, keep: int) -> np.ndarray:
+    if len(X) > POOL:
+        pool = _evenly(failed, seen, POOL)
+        return np.asarray(pool[_of_one_run(X[pool], failed[pool], seen[pool], keep)])
     bad, good, unseen = (np.flatnonzero(kind) for kind in (failed & seen, ~failed & seen, ~seen))
     across = sq_distances(X[None, bad], X[None, good])[0]
     place = np.empty(len(X))  # of a label among its kind: first 0, last 1; what was not seen comes after all
@@ -44,6 +52,15 @@ def _of_one_run(X: np.ndarray, failed: np.ndarray, seen: np.ndarray, keep: int) 
         best = np.minimum(_places(same), _places(rho))
         place[members] = _places(-best)
     return np.sort(np.argsort(place, kind="stable")[:keep])
+
+
+def _evenly(failed: np.ndarray, seen: np.ndarray, k: int) -> np.ndarray:
+    """k labels in their order, of every kind the same share, rounded up for the rarer; unseen ones fill up."""
+    rare, common = sorted((np.flatnonzero(kind & seen) for kind in (failed, ~failed)), key=len)
+    few = spread(rare.tolist(), int(np.ceil(k * len(rare) / max(1, len(rare) + len(common)))))
+    many = spread(common.tolist(), k - len(few))
+    rest = np.flatnonzero(~seen)[: k - len(few) - len(many)]
+    return np.sort(np.concatenate([few, many, rest]).astype(int))
 
 
 def _places(values: np.ndarray) -> np.ndarray:

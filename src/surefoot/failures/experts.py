@@ -25,9 +25,9 @@ import numpy as np
 from surefoot.backend import SERIAL_BELOW, Array, like, namespace, to_host
 from surefoot.failures.expectation_propagation import find_sites
 from surefoot.failures.iterations import Recall
-from surefoot.failures.latest import Latest
 from surefoot.failures.parts import NU, Points, Processes, covariance
 from surefoot.gp.hyperparameters import SUBSET, Effort, FitState, Screened, fit, is_due, screen_in_box
+from surefoot.numerics.latest import Latest
 from surefoot.numerics.normal import log_pi
 from surefoot.numerics.subsets import balanced
 

@@ -179,6 +179,13 @@ def fit(evidence: Evidence, uniforms: Array, state: FitState | None = None, effo
     return Fit(theta, result.f[:, 0], raised, FitState(theta, H, n_cold))
 
 
+def unchanged(state: FitState) -> Fit:
+    """The last fit as that of data which have hardly changed; its cost is not known."""
+    xp = namespace(state.theta)
+    unknown = xp.sum(state.theta, axis=1) * xp.nan
+    return Fit(state.theta, unknown, xp.isfinite(unknown), state)
+
+
 def _cold(evidence: Evidence, uniforms: Array, extra: Array | None, n_cold: tuple[int, ...], effort: Effort) -> Fit:
     """The best of several starts, the warm one (extra) among them."""
     xp = namespace(uniforms)

@@ -9,10 +9,11 @@ Shapes   elementwise; `r2` is destroyed (these arrays are the largest ones of a 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from surefoot.backend import Array, namespace, to_host
+from surefoot.backend import Array, like, namespace, sorts_by_shape, to_host
 from surefoot.errors import UnknownNameError
 from surefoot.registry import add_new
 
@@ -82,17 +83,26 @@ def per_run(kernels: Sequence[Kernel]) -> Kernel:
         return kernels[0]
 
     def value(r2: Array) -> Array:
-        for r, kernel in enumerate(kernels):
-            r2[r, ...] = kernel.value(r2[r, ...])
+        for runs, kernel in _by_kernel(kernels, r2):
+            r2[runs] = kernel.value(r2[runs])
         return r2
 
     def value_and_slope(r2: Array) -> tuple[Array, Array]:
         slope = namespace(r2).empty_like(r2)
-        for r, kernel in enumerate(kernels):
-            r2[r, ...], slope[r, ...] = kernel.value_and_slope(r2[r, ...])
+        for runs, kernel in _by_kernel(kernels, r2):
+            r2[runs], slope[runs] = kernel.value_and_slope(r2[runs])
         return r2, slope
 
     return Kernel("per run", value, value_and_slope, of_runs=tuple(kernels))
+
+
+def _by_kernel(kernels: Sequence[Kernel], reference: Array) -> Iterator[tuple[Any, Kernel]]:
+    """Runs and their kernel: one by one where that costs no copy, all runs of a kernel at once where launches count."""
+    if sorts_by_shape(reference):
+        yield from enumerate(kernels)
+        return
+    for kernel in dict.fromkeys(kernels):
+        yield like([r for r, own in enumerate(kernels) if own is kernel], reference), kernel
 
 
 def get_kernel(name: str) -> Kernel:

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from surefoot import backend
-from surefoot.backend import Array, clip, namespace
+from surefoot.backend import Array, clip, largest_temporary, namespace, sorts_by_shape
 from surefoot.gp.factor import factorize
 from surefoot.gp.kernels import Kernel
 
@@ -48,12 +48,17 @@ class Data:
     @property
     def keeps_differences(self) -> bool:
         """Whether `sq_diff` is used, or would be too large."""
-        return bool(self.X.shape[1] ** 2 * self.X.shape[2] <= MOST_DIFFERENCES)
+        R, n, d = self.X.shape
+        if sorts_by_shape(self.X):
+            return bool(n * n * d <= MOST_DIFFERENCES)
+        return bool(4 * R * n * n * d <= largest_temporary(self.X))
 
     def sq_distances(self, w: Array) -> Array:
         """sum_i w_i (x_i - x'_i)^2 between all points, (R, S, n, n), for w (R, S, d)."""
         xp = namespace(w)
         n = self.X.shape[1]
+        if self.keeps_differences and not sorts_by_shape(w):  # one launch
+            return xp.reshape(w @ self.sq_diff, (*w.shape[:2], n, n))
         if self.keeps_differences:
             # One product per start, not one for all: its rounding then does not depend on how many starts still run.
             return xp.reshape(w[:, :, None, :] @ self.sq_diff[:, None], (*w.shape[:2], n, n))
@@ -64,11 +69,23 @@ class Data:
         """sum_jk weight_jk (x_ji - x_ki)^2 for every input i, (R, S, d), for weight (R, S, n, n)."""
         xp = namespace(weight)
         R, S, n, _ = weight.shape
+        if not sorts_by_shape(weight):
+            return self._sums_at_once(weight)
         if self.keeps_differences:
             return (self.sq_diff[:, None] @ xp.reshape(weight, (R, S, n * n, 1)))[..., 0]
         one_input = (backend.sq_differences(self.X[..., i : i + 1])[:, None] for i in range(self.X.shape[2]))
         columns = xp.reshape(weight, (R, S, n * n, 1))
         return xp.concat([(differences @ columns)[..., 0] for differences in one_input], axis=-1)
+
+    def _sums_at_once(self, weight: Array) -> Array:
+        """As `sq_difference_sums`, with few launches, and no product of a row and a column: slow on a GPU."""
+        xp = namespace(weight)
+        R, S, n, _ = weight.shape
+        if self.keeps_differences:
+            return xp.matrix_transpose(self.sq_diff @ xp.matrix_transpose(xp.reshape(weight, (R, S, n * n))))
+        one_input = (backend.sq_differences(self.X[..., i : i + 1]) for i in range(self.X.shape[2]))
+        sums = [xp.sum(xp.reshape(differences, (R, 1, n, n)) * weight, axis=(-2, -1)) for differences in one_input]
+        return xp.stack(sums, axis=-1)
 
 
 def make_data(

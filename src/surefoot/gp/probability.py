@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Protocol, Self
+from typing import Protocol, Self, runtime_checkable
 
 from surefoot.backend import Array
 from surefoot.gp.surrogate import Surrogate
 
+Moments = tuple[Array, Array, Array, Array]
+"""mu, sd and their gradients at x."""
 Link = Callable[[Array, Array], tuple[Array, Array, Array]]
 """mu, sd -> a value and its partials in them."""
 
@@ -33,6 +35,14 @@ class Probability(Protocol):
 
     def select(self, runs: Array | slice | None) -> Self:
         """Those of some runs only (None: all)."""
+
+
+@runtime_checkable
+class Bounded(Protocol):
+    """A probability that has cheap bounds for screening."""
+
+    def log_p_bound(self, x: Array) -> Array | None:
+        """An upper bound of log P at x; None: there is none that pays."""
 
 
 @dataclass(frozen=True)
@@ -60,8 +70,8 @@ class Latent:
         return replace(self, surrogate=self.surrogate.select(runs))
 
 
-def chain(score: Link, surrogate: Surrogate, x: Array) -> tuple[Array, Array]:
-    """A function of the moments at x, and its gradient in x: the chain rule, written once."""
-    mu, sd, grad_mu, grad_sd = surrogate.moments_and_gradients(x)
+def chain(score: Link, surrogate: Surrogate, x: Array, moments: Moments | None = None) -> tuple[Array, Array]:
+    """A function of the moments at x (if known: `moments`), and its gradient in x: the chain rule, written once."""
+    mu, sd, grad_mu, grad_sd = surrogate.moments_and_gradients(x) if moments is None else moments
     value, by_mu, by_sd = score(mu, sd)
     return value, by_mu[..., None] * grad_mu + by_sd[..., None] * grad_sd

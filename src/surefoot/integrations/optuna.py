@@ -25,6 +25,7 @@ from optuna.samplers import BaseSampler
 from optuna.study import Study
 from optuna.trial import FrozenTrial, Trial, TrialState
 
+from surefoot.backend import reference_on
 from surefoot.engine.domain import Domain
 from surefoot.engine.suggest import suggest
 from surefoot.engine.warmth import Warmth
@@ -85,6 +86,7 @@ class SurefootSampler(BaseSampler):
                   (`guarded`). `trial.constraints` tells Optuna how far each is outside: at most 0 inside
     constraints_func  as of Optuna's own samplers: of a finished trial, numbers that are at most 0 where it is feasible.
                   Without it and without `outputs` the constraint values that trials have are taken
+    device        where suggestions are computed, as for `minimize`
     when_exhausted  every point of a finite space has been evaluated, and repeating teaches nothing (no noise):
                   "stop" ends `study.optimize`, "repeat" goes on with random ones of them; either is said once
 
@@ -103,11 +105,14 @@ class SurefootSampler(BaseSampler):
         learn_from_all_failures: bool = False,
         when_exhausted: Literal["stop", "repeat"] = "stop",
         constraints_func: Callable[[FrozenTrial], Sequence[float]] | None = None,
+        device: str = "cpu",
         **settings: Any,
     ) -> None:
         self._search_space = None if search_space is None else dict(search_space)
         self._n_init = n_init
         self._settings = Settings.of(seed=seed, n_init=1 if n_init is None else n_init, **settings)
+        reference_on(device)  # complain now
+        self._device = device
         self._learn_from_all = bool(learn_from_all_failures)
         if when_exhausted not in ("stop", "repeat"):
             raise InvalidInputError(f"expected when_exhausted stop or repeat; got {when_exhausted!r}; try 'stop'")
@@ -182,7 +187,7 @@ class SurefootSampler(BaseSampler):
         domain: Domain = space if self._domain is None else self._domain
         number = me - sum(is_taken_out(t) and t.number < me for t in trials)  # the design begins anew
         settings = replace(self._settings, n_init=n_init, outputs=outputs)
-        suggestion = suggest(domain, runs, number, settings.spec, warmth_of(trials))
+        suggestion = suggest(domain, runs, number, settings.spec, warmth_of(trials), reference_on(self._device))
         return dict(zip(space.names, domain.decode(suggestion.x[0]), strict=True)), suggestion.warmth
 
     def _completing(self, trial: FrozenTrial, search_space: Distributions) -> dict[str, Value]:

@@ -20,10 +20,11 @@ Shapes    x (m, d) with the number of its start, rows (m,); values (m,), gradien
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+from scipy.linalg.lapack import dsyev
 
 from surefoot.numerics.quadratic import minimize_quadratic
 
@@ -38,6 +39,7 @@ _DIFFERENCE = 1e-2  # of a step, for second derivatives
 _PASSES = 3  # over the limits' curvature in one step
 _MOST_RADIUS, _GROWTH = 0.3, 3.0  # of the box
 _SPARE = 1e-8
+_SETTLED = 0.03  # of a step's gain: what the limits' curvature may still cost when it is not looked at again
 _MOST_MISSES = 3
 _LEAST_CURVATURE = 1e-10  # of the largest
 
@@ -163,6 +165,7 @@ class _Climb:
     _lengths: np.ndarray = field(init=False)
     _curvatures: np.ndarray = field(init=False)  # (1 + p, d, d) of minus the function and of the limits
     _multipliers: np.ndarray = field(init=False)
+    _touched: Sequence[int] = ()  # half-spaces of the last quadratic problem that its answer touched
     _penalty: float = 1.0
     _radius: float = 1.0
     _misses: int = 0
@@ -239,43 +242,51 @@ class _Climb:
         at = self._x[self._moving]
         lower = np.maximum((self.lower[self._moving] - at) / self.step, -self._radius)
         upper = np.minimum((self.upper[self._moving] - at) / self.step, self._radius)
+        eye = np.eye(len(at))
+        rows = np.concatenate([here.J, -here.J, eye, -eye])
         bend, s, gain = np.zeros_like(here.c), np.zeros_like(here.g), 0.0
         for _ in range(_PASSES):
-            B = _convex(self._curvatures[0] - np.tensordot(self._multipliers, self._curvatures[1:], 1))
-            trial, self._multipliers = self._least(B, here.c + bend, lower, upper)
-            better = self._gain(trial)
+            B = _convex(self._lagrangian())
+            least = self._least(B, rows, here.c + bend, (lower, upper))
+            trial = np.clip(least, lower, upper)
+            bends = 0.5 * (self._curvatures @ trial) @ trial
+            better = self._gain(trial, bends)
             if better > gain:
                 s, gain = trial, better
-            last, bend = bend, 0.5 * np.einsum("i,pij,j->p", trial, self._curvatures[1:], trial)
-            if float(np.abs(bend - last).max(initial=0.0)) < _SPARE:
+            last, bend = bend, bends[1:]
+            error = float(np.abs(bend - last).max(initial=0.0))
+            if error < _SPARE or self._penalty * error < _SETTLED * gain:
                 break
         self._penalty = max(self._penalty, 2.0 * float(np.max(self._multipliers, initial=0.0, where=~(here.c < 0.0))))
         return s, gain
 
-    def _least(
-        self, B: np.ndarray, c: np.ndarray, lower: np.ndarray, upper: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """The step with the least function and penalty where the limits are c + J s, and their multipliers.
+    def _lagrangian(self) -> np.ndarray:
+        """Its second derivatives, by the models."""
+        by_function, by_limits = self._curvatures[0], self._curvatures[1:]
+        bent = self._multipliers @ by_limits.reshape(len(by_limits), by_function.size)
+        return np.asarray(by_function - bent.reshape(by_function.shape))
+
+    def _least(self, B: np.ndarray, rows: np.ndarray, c: np.ndarray, box: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+        """The step with the least function and penalty where the limits are c + J s; it leaves their multipliers.
 
         A limit that is not met may not get worse, nor pass its border; those that would are taken as met from there on.
         """
-        here = self._here
-        g, J, s, out = here.g, here.J, np.zeros_like(here.g), c < 0.0
+        here, p = self._here, len(c)
+        s, out = np.zeros_like(here.g), c < 0.0
         while True:
-            A = np.concatenate([J, -J[out]])
-            b = np.concatenate([np.where(out, 0.0, -c), c[out]])
-            s, found = minimize_quadratic(B, g - self._penalty * J[out].sum(axis=0), A, b, lower, upper, s)
-            multipliers, pulls = found[: len(c)], found[len(c) :]
-            passing = pulls > self._penalty
+            b = np.concatenate([np.where(out, 0.0, -c), np.where(out, c, -np.inf), box[0], -box[1]])
+            least = minimize_quadratic(B, here.g - self._penalty * (out @ here.J), rows, b, s, self._touched)
+            s, self._touched = least.s, least.active.tolist()
+            multipliers, pulls = least.multipliers[:p], least.multipliers[p : 2 * p]
+            passing = out & (pulls > self._penalty)
             if not passing.any():
-                multipliers[out] += self._penalty - pulls
-                return s, multipliers
-            out[np.flatnonzero(out)[passing]] = False
+                self._multipliers = multipliers + np.where(out, self._penalty - pulls, 0.0)
+                return s
+            out &= ~passing
 
-    def _gain(self, s: np.ndarray) -> float:
-        """How much less function and penalty are after a step, by the models."""
+    def _gain(self, s: np.ndarray, bends: np.ndarray) -> float:
+        """How much less function and penalty are after a step, by the models with these second-order terms."""
         here = self._here
-        bends = 0.5 * np.einsum("i,pij,j->p", s, self._curvatures, s)
         after = np.maximum(-(here.c + here.J @ s + bends[1:]), 0.0).sum()
         return float(-(here.g @ s + bends[0]) + self._penalty * (here.missing() - after))
 
@@ -314,7 +325,7 @@ class _Climb:
 
 def _convex(B: np.ndarray) -> np.ndarray:
     """The matrix with the sizes of its eigenvalues in their place, none of them nearly 0."""
-    values, vectors = np.linalg.eigh(B)
+    values, vectors, _ = dsyev(B)
     sizes = np.abs(values)
     sizes = np.maximum(sizes, max(_LEAST_CURVATURE * float(sizes.max()), 1e-12))
     return np.asarray((vectors * sizes) @ vectors.T)

@@ -1,11 +1,13 @@
-"""Point sets in the unit cube, drawn on the host from a given generator.
+"""Point sets in the unit cube, drawn on the host from a given generator; normal numbers evenly spread over intervals.
 
 Shapes   (n, d), float64, in [0, 1); on faces of the cube 1 too.
 """
 
 from __future__ import annotations
 
+import functools
 import itertools
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -91,3 +93,16 @@ DESIGNS: dict[str, Design] = {
     "sobol": sobol,
     "uniform": uniform,
 }
+
+
+@functools.cache
+def normals_by_interval(edges: tuple[float, ...], n: int) -> tuple[np.ndarray, np.ndarray]:
+    """n normal numbers in each of the K intervals that edges cut the line into, (K, n), and their probabilities (K, 1).
+
+    Evenly spread by probability, in the order of multiples of the golden ratio: any few in a row are spread too.
+    """
+    from scipy.special import ndtr, ndtri
+
+    cut = np.concatenate([[0.0], ndtr(np.asarray(edges)), [1.0]])[:, None]
+    within = ((np.arange(n) + 0.5) * (math.sqrt(5.0) - 1.0) / 2.0) % 1.0
+    return ndtri(cut[:-1] + within * np.diff(cut, axis=0)), np.diff(cut, axis=0)

@@ -8,15 +8,17 @@ Method    Projected quasi-Newton. The inverse Hessian H (p x p, dense) acts on t
           One iteration = one call of `fun` for all problems that still run; finished runs leave the batch.
 Stopping  Predicted decrease -g.d/2 (half the squared Newton decrement) below `f_tol`: scale-free, and sharp when
           H is warm. Passing the H of the last fit back in lets a refit after one new point end in 2-4 calls.
+Host      On a GPU only `fun` works there. The algebra of the steps is on the host: its arrays are so small that a GPU
+          would spend more on launching an operation than NumPy on doing it.
 Shapes    x (R, S, p), f (R, S), g (R, S, p), H (R, S, p, p); lower, upper broadcast to x.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from surefoot.backend import Array, clip, namespace, to_host
+from surefoot.backend import Array, clip, like, namespace, sorts_by_shape, to_host
 from surefoot.numerics.running import running_parts
 
 RUNNING, CONVERGED, STALLED, BUDGET, BAD_START = range(5)
@@ -57,24 +59,54 @@ def minimize_box(
     fun: Function, x0: Array, lower: Array, upper: Array, rules: Rules, inv_hessian: Array | None = None
 ) -> BoxResult:
     """Minimize `fun` over the box from every x0; see the head of the file."""
-    search = _Search(fun, x0, lower, upper, rules, inv_hessian)
+    if not sorts_by_shape(x0):
+        return _from_host(fun, x0, lower, upper, rules, inv_hessian)
+    return _minimize(_Search(fun, x0, lower, upper, rules, inv_hessian))
+
+
+def _minimize(search: _Search) -> BoxResult:
     while (running := search.running()).any():
-        if search.n_calls >= rules.max_calls:
+        if search.n_calls >= search.rules.max_calls:
             search.stop()
             break
         search.advance(running)
     return search.result()
 
 
+def _from_host(
+    fun: Function, x0: Array, lower: Array, upper: Array, rules: Rules, inv_hessian: Array | None
+) -> BoxResult:
+    """The same where `fun` works on a device: points go there, values and gradients come back."""
+
+    def of_host(x: Array, runs: Array | None) -> tuple[Array, Array]:
+        f, g = fun(like(x, x0), None if runs is None else like(runs, x0))
+        return to_host(f), to_host(g)
+
+    start, low, high, first, H = (
+        to_host(a) if isinstance(a, type(x0)) else a for a in (x0, lower, upper, rules.first_step, inv_hessian)
+    )
+    search = _Search(of_host, start, low, high, replace(rules, first_step=first), H, one_part=True)
+    found = _minimize(search)
+    x, f, g, H, status = (like(a, x0) for a in (found.x, found.f, found.g, found.inv_hessian, found.status))
+    return BoxResult(x, f, g, H, status, found.n_calls)
+
+
 class _Search:
     """The state of all R x S minimizations; values are finite everywhere inside."""
 
     def __init__(
-        self, fun: Function, x0: Array, lower: Array, upper: Array, rules: Rules, inv_hessian: Array | None
+        self,
+        fun: Function,
+        x0: Array,
+        lower: Array,
+        upper: Array,
+        rules: Rules,
+        inv_hessian: Array | None,
+        one_part: bool = False,  # what still runs is evaluated at once, where calls of `fun` count
     ) -> None:
         xp = namespace(x0)
         R, S, p = x0.shape
-        self.fun, self.rules = fun, rules
+        self.fun, self.rules, self.one_part = fun, rules, one_part
         self.lower, self.upper = xp.broadcast_to(lower, x0.shape), xp.broadcast_to(upper, x0.shape)
         self.x = clip(x0, self.lower, self.upper)
         f, self.g = fun(self.x, None)
@@ -108,7 +140,7 @@ class _Search:
         xp = namespace(self.x)
         running = self.status == RUNNING
         trial = clip(self.x + self.step[..., None] * self.d, self.lower, self.upper)
-        f_new, g_new = _evaluate_running(self.fun, trial, running_host, self.f, self.g)
+        f_new, g_new = self._evaluate(trial, running_host)
         finite = xp.isfinite(f_new)
         f_new = xp.where(finite, f_new, self.f)
         self.n_calls += 1
@@ -126,6 +158,18 @@ class _Search:
             behind = self.f - xp.min(known, axis=1, keepdims=True)
             hopeless = behind > _RACE_HOPE * (self.decrease + self.rules.f_tol)
             self.status = xp.where((self.status == RUNNING) & hopeless, BUDGET, self.status)
+
+    def _evaluate(self, trial: Array, running: Array) -> tuple[Array, Array]:
+        """Values at `trial` where `running` (host mask); elsewhere the old ones. Finished problems cost nothing."""
+        parts = running_parts(running, trial, self.one_part)
+        if parts is None:
+            return self.fun(trial, None)
+        xp = namespace(trial)
+        f, g = xp.asarray(self.f, copy=True), xp.asarray(self.g, copy=True)
+        for part in parts:
+            at = part.rows, part.columns
+            f[at], g[at] = self.fun(trial[at], part.runs)
+        return f, g
 
     def _accept(self, accept: Array, trial: Array, s: Array, f_new: Array, g_new: Array) -> None:
         """BFGS update of H, new point, new direction."""
@@ -155,18 +199,6 @@ class _Search:
         """Where they ended."""
         f = namespace(self.x).where(self.status == BAD_START, namespace(self.x).inf, self.f)
         return BoxResult(self.x, f, self.g, self.H, self.status, self.n_calls)
-
-
-def _evaluate_running(fun: Function, trial: Array, running: Array, f: Array, g: Array) -> tuple[Array, Array]:
-    """Values at `trial` where `running` (host mask); elsewhere the old ones. Finished problems cost nothing."""
-    parts = running_parts(running, trial)
-    if parts is None:
-        return fun(trial, None)
-    xp = namespace(trial)
-    f_all, g_all = xp.asarray(f, copy=True), xp.asarray(g, copy=True)
-    for part in parts:
-        f_all[part.rows, part.columns], g_all[part.rows, part.columns] = fun(trial[part.rows, part.columns], part.runs)
-    return f_all, g_all
 
 
 def _direction(

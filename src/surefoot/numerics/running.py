@@ -23,14 +23,15 @@ class Part:
     runs: Array | None  # (R',) indices of the runs, None when all of them take part
 
 
-def running_parts(running: np.ndarray, reference: Array) -> list[Part] | None:
+def running_parts(running: np.ndarray, reference: Array, one_part: bool = False) -> list[Part] | None:
     """Rectangles that hold every running problem of `running` (R, S), each once; None when that is all of it.
 
-    Within a run the running problems come first; finished ones may fill its row.
+    Within a run the running problems come first; finished ones may fill its row. one_part: a single rectangle, as
+    always where launches count.
     """
     R, S = running.shape
     width = np.where(running.any(axis=1), np.clip(running.sum(axis=1), min(2, S), S), 0)  # (R,) 0: has left the batch
-    if not sorts_by_shape(reference):  # one launch for all
+    if one_part or not sorts_by_shape(reference):  # one launch for all
         width = np.where(width > 0, width.max(), 0)
     if (width == S).all():
         return None

@@ -57,6 +57,7 @@ class Allowed:
         self.region, self._space = region, region.space
         self.d, self.n_inputs = self._space.d, self._space.n_inputs
         self.free, self.is_continuous = self._space.free, self._space.is_continuous
+        self.has_steps, self.pools = self._space.has_steps, self._space.pools
         self.encode = self._space.encode
         self._last: dict[bytes, np.ndarray] = {}  # the last design, by the draws that it was made of
         found = self._listed() if self._space.n_values <= _MOST_LISTED else self._searched()

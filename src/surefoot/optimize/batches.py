@@ -36,4 +36,5 @@ def batch_of(
         origin=space.origin[None],
         allowed=None if history.allowed.all() else history.allowed[None],
         outputs=history.limited(limited),
+        pools=space.pools,
     )

@@ -6,6 +6,7 @@ Arguments can be objects that raise when they are looked at; the type of an obje
 from __future__ import annotations
 
 import math
+import sys
 from typing import Any
 
 import numpy as np
@@ -68,3 +69,21 @@ def as_truth(what: str, value: Any) -> bool:
     if is_a(value, bool, np.bool_) or plain_number(value) in (0, 1):
         return bool(value)
     raise InvalidInputError(f"expected {what} as True or False; got {shown(value)}; try {what}=True")
+
+
+def as_duration(duration_s: Any) -> float:
+    """Seconds, at least 0; NaN: not known."""
+    seconds = plain_number(duration_s)
+    if seconds is None or not (seconds != seconds or 0.0 <= seconds <= sys.float_info.max):
+        raise InvalidInputError(
+            f"expected duration_s in seconds, at least 0; got {shown(duration_s)}; try leaving it out"
+        )
+    return float(seconds)
+
+
+def as_progress(progress: Any) -> float:
+    """A share, 0 to 1; NaN: not known."""
+    share = plain_number(progress)
+    if share is None or not (share != share or 0.0 <= share <= 1.0):
+        raise InvalidInputError(f"expected progress from 0 to 1; got {shown(progress)}; try progress=0.6")
+    return float(share)

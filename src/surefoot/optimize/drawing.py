@@ -38,7 +38,7 @@ _MARKS = (  # of failures, one for each kind of reason; the last one for the res
     {"marker": "D", "ms": 4.0, "color": LIGHT["orange"], "mec": _WHITE, "mew": 0.5},
     {"marker": "+", "ms": 6.5, "color": "0.27"},
 )
-_LIMITS = ("C2", "C4", "C5", "C6", "C1")  # lines of limits on outputs
+_LIMITS = (LIGHT["teal"], LIGHT["violet"], LIGHT["pink"], LIGHT["sky"], LIGHT["orange"])  # lines of limits on outputs
 
 
 def best_so_far(result: Result) -> np.ndarray:
@@ -52,11 +52,11 @@ def draw_convergence(ax: Any, result: Result) -> None:
     number = np.asarray(result.numbers)
     y, ok = result.func_vals, result.history.ok
     ax.plot(number[ok], y[ok], "o", ms=3.5, color=LIGHT["dots"], label="evaluation")
-    ax.plot(number, best_so_far(result), color="C0", lw=1.8, label="best so far", drawstyle="steps-post")
+    ax.plot(number, best_so_far(result), color=LIGHT["blue"], lw=1.8, label="best so far", drawstyle="steps-post")
     if result.n_failures:
         floor = np.full(result.n_failures, 0.02)
         ax.plot(
-            number[~ok], floor, "x", ms=5, color="C3", transform=ax.get_xaxis_transform(),
+            number[~ok], floor, "x", ms=5, color=LIGHT["red"], transform=ax.get_xaxis_transform(),
             label=f"failed ({result.n_failures})", clip_on=False,
         )  # fmt: skip
     scale_of(y[ok], result.sign).set(ax.set_yscale)
@@ -70,7 +70,7 @@ def draw_gap(ax: Any, result: Result) -> None:
     """How far the best so far was from the best of all, on a logarithmic scale: it ends where the best was found."""
     gap = result.sign * (best_so_far(result) - result.fun)
     first, last = result.numbers[0], result.numbers[-1]
-    ax.plot(result.numbers, np.where(gap > 0.0, gap, np.nan), color="C0", lw=1.8, drawstyle="steps-post")
+    ax.plot(result.numbers, np.where(gap > 0.0, gap, np.nan), color=LIGHT["blue"], lw=1.8, drawstyle="steps-post")
     ax.set_yscale("log")
     ax.set(xlabel="evaluation", ylabel="distance to the best", xlim=(first, max(first + 1, last)))
     ax.xaxis.get_major_locator().set_params(integer=True)
@@ -113,24 +113,34 @@ def draw_slice(ax: Any, result: Result, i: int) -> None:
     marks = isinstance(p, Categorical) or (isinstance(p, Integer) and len(values) <= _MAX_MARKS)
     t: Any = np.arange(len(values)) if isinstance(p, Categorical) else np.asarray(values, dtype=float)
     if marks:
-        ax.errorbar(t, mean, 2 * sd, fmt="s", ms=4, color="C0", elinewidth=3, ecolor=("C0", 0.25), label="mean ± 2 sd")
+        ax.errorbar(
+            t,
+            mean,
+            2 * sd,
+            fmt="s",
+            ms=4,
+            color=LIGHT["blue"],
+            elinewidth=3,
+            ecolor=(LIGHT["blue"], 0.25),
+            label="mean ± 2 sd",
+        )
     else:
-        ax.fill_between(t, mean - 2 * sd, mean + 2 * sd, color="C0", alpha=0.2, lw=0, label="± 2 sd")
-        ax.plot(t, mean, color="C0", lw=1.5, label="mean")
+        ax.fill_between(t, mean - 2 * sd, mean + 2 * sd, color=LIGHT["blue"], alpha=0.2, lw=0, label="± 2 sd")
+        ax.plot(t, mean, color=LIGHT["blue"], lw=1.5, label="mean")
     if result.model.learns_failures:
         twin = ax.twinx()
         style = {"ls": "", "marker": "."} if marks else {"ls": ":", "lw": 1}
-        twin.plot(t, result.success_probability(points), color="C3", **style)
-        ax.plot([], [], color="C3", label="P(success)", **style)  # for a legend, which sees one of the two axes
+        twin.plot(t, result.success_probability(points), color=LIGHT["red"], **style)
+        ax.plot([], [], color=LIGHT["red"], label="P(success)", **style)  # for a legend, which sees one of the two axes
         twin.set(ylim=(-0.02, 1.02), yticks=[0, 1])
-        twin.set_ylabel("P(success)", size=7, color="C3", labelpad=-4)
-        twin.tick_params(labelsize=7, colors="C3")
+        twin.set_ylabel("P(success)", size=7, color=LIGHT["red"], labelpad=-4)
+        twin.tick_params(labelsize=7, colors=LIGHT["red"])
     if result.space.d == 1 and not isinstance(p, Categorical):
         ok = result.history.ok
         x = [e.x[0] for e in result.history.evaluations if e.ok]
         ax.plot(x, result.func_vals[ok], "o", ms=3.5, color=LIGHT["dots"], label="evaluation")
     at = values.index(best[i]) if isinstance(p, Categorical) else best[i]
-    ax.plot([at], [result.fun], "o", ms=7, mfc="none", mew=1.5, ls="", color="C1", zorder=5, label="best")
+    ax.plot([at], [result.fun], "o", ms=7, mfc="none", mew=1.5, ls="", color=LIGHT["orange"], zorder=5, label="best")
     ax.set_ylabel("value")
     scale = scale_of(mean, result.sign)
     if scale.kind != "linear":

@@ -37,6 +37,7 @@ _ELSEWHERE = {
     "failures": "failure_model on_failure",
     "resume": "checkpoint warm_start",
     "history": "resume",
+    "device": "gpu use_gpu cuda use_cuda tkwargs backend accelerator",
     "objective": "metric objective_name output target",
 }
 _MEANT = {theirs: ours for ours, names in _ELSEWHERE.items() for theirs in names.split()}

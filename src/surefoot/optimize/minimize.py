@@ -69,6 +69,7 @@ def minimize(
     max_failures: int | float | None = 50,
     stop: Mapping[str, Any] | None = None,
     progress: bool = False,
+    device: str = "cpu",
     **settings: Any,
 ) -> Result:
     """Minimize an expensive function that may fail.
@@ -83,7 +84,7 @@ def minimize(
               return True or a number >= 0 where it is allowed. No point that violates one is evaluated, but for
               those that you give. See docs/howto/constraints.md
     n_evals   evaluations in total, failed ones and those of `history` and `x0` included
-    n_init    evaluations of the initial Latin hypercube: 2 per parameter and 2 more
+    n_init    evaluations of the initial Latin hypercube: 2 per parameter and 2 more, at most half of n_evals
     policy    what to maximize: "alternate", the default (two EI steps, one ScaledEI step), or RND, MN, LCB, PI, EI,
               MES, MES-R, ScaledEI, or one of your own (register_policy)
     kernel    of the objective: "matern52" (twice differentiable), "se" (smooth), or "auto", the likelier of the two
@@ -111,14 +112,18 @@ def minimize(
               any of them: a value as good as the target, so many evaluations without a better one, failures in all,
               hours; {"more_than": "1 %", "probability": 0.05}: a gain in 20 more evaluations is that unlikely
     progress  show a progress bar
+    device    where suggestions are computed: "cpu" (NumPy), "cuda" (a GPU, "cuda:1" the second one) or "torch" (PyTorch
+              on the CPU); it is not saved, a run may go on elsewhere. See docs/howto/gpu.md
     settings  search="gradient", or the paper's: "paper", "paper-absolute" or "paper-bayesopt",
               failures="experts", "label-regression", "laplace", "ep", "impute" or "ignore",
               min_success=0.7 (P(success) below which points are avoided; 0: the paper's product), cost="time" (weigh
               failures by how long they take), failure_budget (failures after which min_success is 0.95: it grows as
               they are used up; default: the failures of `stop`, 0 for none), design, kappa,
+              max_points=1000 (evaluations that the model of the objective holds, the best and the most telling),
               min_noise=0 (the least noise that is estimated, as a share of y's standard deviation),
               warp="auto" (compress large values where the likelihood says so) or "none",
-              prior="short-scales" (length scales far below the distance of points are unlikely) or "none",
+              prior="similar-scales" (length scales are alike and not far below the distance of points, unless the
+              evaluations say otherwise), "short-scales" (the second alone) or "none",
               surrogate="exact", or one of your own (register_surrogate)
 
     Whatever ends a run, its evaluations are kept. Ctrl-C and a lost executor end it with the result so far. Every
@@ -137,7 +142,7 @@ def minimize(
     settings |= {} if n_init is None else {"n_init": n_init}
     if enough and enough.failures and resume is None:  # a document says what it was
         settings.setdefault("failure_budget", enough.failures)
-    optimizer = begin(Start(bounds, history, resume, objective, maximize, settings, constraints))
+    optimizer = begin(Start(bounds, history, resume, objective, maximize, settings, constraints, device, n_evals))
     queue = optimizer.take_pending()
     queue += _given_points(optimizer, x0, y0, queue)
     n_given, began = len(optimizer.history), time.monotonic()

@@ -9,6 +9,7 @@ from surefoot.optimize.border import LEVEL, Border, per_cent
 from surefoot.optimize.drawing import short
 from surefoot.optimize.durations import duration_note
 from surefoot.optimize.feasible import best_place
+from surefoot.optimize.reasons import summary
 from surefoot.optimize.region import Region
 from surefoot.optimize.sensitivity import limit_notes
 
@@ -31,6 +32,8 @@ def notes(result: Result) -> list[str]:
     """
     found = []
     quick = "model" in vars(result) or result.nfev <= _MOST_FITTED
+    if result.nfev and not result.success:
+        found.append(f"nothing succeeded; most often: {summary(e.reason for e in result.history.evaluations)}")
     if result.success and result.n_failures and quick and result.model.learns_failures:
         found.append(border_note(result.border))
     if result.settings.outputs and quick:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 import os
-import sys
 import threading
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any, Self, overload
 
+from surefoot.backend import reference_on
 from surefoot.engine.batch import Batch
+from surefoot.engine.recall import same_evaluations
 from surefoot.engine.suggest import suggest
 from surefoot.engine.warmth import Warmth
 from surefoot.errors import (
@@ -25,7 +26,7 @@ from surefoot.errors import (
 )
 from surefoot.optimize.allowed import domain_of
 from surefoot.optimize.batches import batch_of
-from surefoot.optimize.checks import as_integer, as_truth, is_a, plain_number
+from surefoot.optimize.checks import as_duration, as_integer, as_progress, as_truth, is_a
 from surefoot.optimize.document import Document, given_again
 from surefoot.optimize.feasible import best_place
 from surefoot.optimize.given import listed
@@ -76,14 +77,16 @@ class Optimizer:
         maximize: bool = False,
         objective: str | None = None,
         constraints: Any = None,
+        device: str = "cpu",
         **settings: Any,
     ) -> None:
         """Keyword settings: policy, kernel, search, noise, design, kappa, failures; see `Settings`.
 
         objective: the name of the output to optimize, where dicts of several outputs are told
         constraints: known ones on the parameters, as for `minimize`; no point is suggested that violates one
+        device: where suggestions are computed, as for `minimize`; it is not saved
         """
-        own = ("seed", "n_init", "history", "maximize", "objective", "constraints")
+        own = ("seed", "n_init", "history", "maximize", "objective", "constraints", "device")
         check_keywords(
             settings, (*own, *(name for name in Settings.__dataclass_fields__ if name not in own)), "Optimizer"
         )
@@ -92,6 +95,8 @@ class Optimizer:
         n_init = default_n_init(self.space.d) if n_init is None else n_init
         self.settings = Settings.of(seed=seed, n_init=n_init, **settings)
         self._sign = -1.0 if as_truth("maximize", maximize) else 1.0
+        reference_on(device)  # complain now
+        self.device = device
         self._lock = threading.RLock()
         empty = History(direction=self.direction)
         self._state = State(empty, empty.warmth, check_objective(objective))
@@ -159,7 +164,7 @@ class Optimizer:
         if n is None:
             return self._ask_one()
         n, points = as_integer("n", n, 1, 4, _MOST_ASKED), []
-        with self._lock:  # no other thread's points between
+        with self._lock, same_evaluations():  # no other thread's points between
             for _ in range(n):
                 try:
                     points.append(self._ask_one())
@@ -173,7 +178,8 @@ class Optimizer:
         with self._lock:
             state = self._state
             number = len(state.history) + len(state.pending)
-            suggestion = suggest(self._domain, self._batch(state), number, self.settings.spec, state.warmth)
+            batch, reference = self._batch(state), reference_on(self.device)
+            suggestion = suggest(self._domain, batch, number, self.settings.spec, state.warmth, reference)
             if "jitter" in suggestion.status[0]:  # before the point is pending: the warning may be made an error
                 warnings.warn(
                     "the correlation matrix was singular and its diagonal was raised: points very close together, "
@@ -210,7 +216,7 @@ class Optimizer:
                 f"expected as many values as points; got {len(points)} points and {len(values)} values; "
                 "try tell(x, y) one by one"
             )
-        duration = _checked_duration(duration_s)
+        duration = as_duration(duration_s)
         evaluations, objective = [], self._state.objective
         for point, value in zip(points, values, strict=True):
             try:
@@ -256,9 +262,9 @@ class Optimizer:
                 math.nan,
                 "failed",
                 as_reason(reason),
-                _checked_duration(duration_s),
+                as_duration(duration_s),
                 further={} if outputs is None else check_outputs(outputs),
-                progress=_checked_progress(progress),
+                progress=as_progress(progress),
             )
         )
 
@@ -309,15 +315,18 @@ class Optimizer:
         ).write(path)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], *, constraints: Any = None) -> Self:
+    def load(cls, path: str | os.PathLike[str], *, constraints: Any = None, device: str = "cpu") -> Self:
         """The optimizer that `save` of an optimizer or a result wrote: it goes on as if it had not been away.
 
         constraints: the same ones again, where functions are among them, which no file can hold
+        device: where suggestions are computed from now on
         """
-        return cls.from_document(Document.read(path), path, constraints)
+        return cls.from_document(Document.read(path), path, constraints, device)
 
     @classmethod
-    def from_document(cls, document: Document, path: str | os.PathLike[str], constraints: Any = None) -> Self:
+    def from_document(
+        cls, document: Document, path: str | os.PathLike[str], constraints: Any = None, device: str = "cpu"
+    ) -> Self:
         """The optimizer of a document that was read from this path."""
         if document.space is None or document.settings is None:
             raise InvalidInputError(
@@ -326,7 +335,14 @@ class Optimizer:
             )
         maximize, settings = document.history.direction == "maximize", asdict(document.settings)
         space = given_again(document.space, constraints, path)
-        new = cls(space, history=document.history, maximize=maximize, objective=document.objective, **settings)
+        new = cls(
+            space,
+            history=document.history,
+            maximize=maximize,
+            objective=document.objective,
+            device=device,
+            **settings,
+        )
         new.take_over(document.pending, document.asked)
         return new
 
@@ -375,19 +391,3 @@ class Optimizer:
         """Everything known so far, as `minimize` returns it; queue: given points that it has not come to."""
         found = make_result(self.space, self.history, self.settings, self._sign, message)
         return replace(found, queue=tuple(queue)) if queue else found
-
-
-def _checked_duration(duration_s: Any) -> float:
-    seconds = plain_number(duration_s)
-    if seconds is None or not (seconds != seconds or 0.0 <= seconds <= sys.float_info.max):
-        raise InvalidInputError(
-            f"expected duration_s in seconds, at least 0; got {shown(duration_s)}; try leaving it out"
-        )
-    return float(seconds)
-
-
-def _checked_progress(progress: Any) -> float:
-    share = plain_number(progress)
-    if share is None or not (share != share or 0.0 <= share <= 1.0):
-        raise InvalidInputError(f"expected progress from 0 to 1; got {shown(progress)}; try progress=0.6")
-    return float(share)

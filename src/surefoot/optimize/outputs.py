@@ -197,7 +197,8 @@ def history_of(space: Space, x: Any, y: Any, objective: str | None = None, limit
     values = [y] if values is None else values
     if len(points) != len(values):
         raise InvalidInputError(
-            f"expected as many values as points; got {len(points)} points and {len(values)} values; try zip"
+            f"expected as many values as points; got {len(points)} points and {len(values)} values; "
+            "try one value of y0 for each point of x0, and NaN where an evaluation failed"
         )
     if not same_rows(x, y):
         raise InvalidInputError(

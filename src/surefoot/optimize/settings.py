@@ -31,12 +31,12 @@ AUTO = "auto"  # as it suits the search and the noise; Settings say what that is
 _MOST_INITIAL = 100_000  # points of a design: each suggestion draws all of them
 
 
-def default_n_init(d: int) -> int:
+def default_n_init(d: int, n_evals: int | None = None) -> int:
     """2 d + 2 points: as good after 100 evaluations as the paper's 10 d, and better before (docs/evidence/designs.md).
 
-    It does not depend on the budget, so that 50 evaluations are 25 and 25 more.
+    Of a budget that is known at most half. Budgets of 4 d + 4 or more do not matter: 50 evaluations are 25 and 25 more.
     """
-    return 2 * d + 2
+    return 2 * d + 2 if n_evals is None else min(2 * d + 2, max(1, n_evals // 2))
 
 
 @dataclass(frozen=True)
@@ -62,13 +62,14 @@ class Settings:
         AUTO  # what is learned from failed evaluations: "experts"; as the paper searches, "label-regression"
     )
     warp: str = AUTO  # compress large values of y where the likelihood says so; "none": never
-    prior: str = AUTO  # of the objective's length scales: "short-scales", or "none", maximum likelihood
+    prior: str = AUTO  # of the objective's length scales: "similar-scales", "short-scales", or "none"
     # proposals with a lower P(success) are avoided; 0: the paper's product alone; "auto": as it suits the failure model
     min_success: float | str = AUTO
     surrogate: str = "exact"  # the kind of model of the objective
     cost: str = "evaluations"  # what is saved: evaluations, or "time": failures count as much as they take
     failure_budget: int = 0  # failures that the run may have: as they are used up min_success grows; 0: no budget
     min_noise: float = 0.0  # the least noise that is estimated, as a share of y's standard deviation
+    max_points: int = 0  # evaluations that the model of the objective holds; 0: 1000, on a GPU 10 000
     outputs: Mapping[str, str] = field(
         default_factory=dict, hash=False
     )  # limits on outputs, by name: {"stress": "<= 250e6"}
@@ -111,6 +112,7 @@ class Settings:
             raise InvalidInputError(
                 f"expected min_noise beside noise='estimate' alone; got noise={self.noise}; try min_noise=0"
             )
+        self._set("max_points", as_integer("max_points", self.max_points, 0, 2000))
         self._set("kappa", as_number("kappa", self.kappa, 0.0, math.inf, KAPPA))
         self._set("outputs", check_limits(self.outputs))
         self._resolve()
@@ -121,7 +123,7 @@ class Settings:
             if getattr(self, name) == AUTO:
                 self._set(name, value)
         if self.prior == AUTO:
-            self._set("prior", "short-scales")
+            self._set("prior", "similar-scales")
         if self.failures == AUTO:
             self._set("failures", "experts")
         if self.min_success == AUTO:
@@ -152,6 +154,7 @@ class Settings:
             failure_budget=self.failure_budget,
             by_time=self.cost == "time",
             min_distance=self.min_distance,
+            max_points=self.max_points if SEARCHES[self.search].is_exact else sys.maxsize,
             limits=limits_of(self.outputs),
         )
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from surefoot.errors import InvalidInputError, shown
-from surefoot.optimize.checks import is_a
+from surefoot.optimize.checks import is_a, plain_number
 from surefoot.optimize.constraints import Constraint, constraints_of
 from surefoot.optimize.given import as_mapping, is_frame, listed, pairs_of_limits, rows_of_frame
 from surefoot.optimize.parameters import Categorical, Integer, Parameter, Real, Value
@@ -54,6 +54,11 @@ def _names_and_specs(bounds: Any) -> tuple[list[str], list[Any], bool]:
         raise InvalidInputError(
             f"expected bounds as a list of (low, high) or a dict of them; got {shown(bounds)}; "
             "try [(0, 1), (0, 1)] or {'a': (0, 1)}"
+        )
+    if len(given) == 2 and all(plain_number(bound) is not None for bound in given):
+        raise InvalidInputError(
+            f"expected a list of (low, high), one for each parameter; got the two numbers {shown(bounds)}; "
+            f"try [{shown(bounds)}]"
         )
     return [f"x{i}" for i in range(len(given))], given, False
 
@@ -118,9 +123,24 @@ class Space:
         return np.concatenate([p.origin for p in self.parameters])
 
     @property
+    def pools(self) -> np.ndarray | None:
+        """(k, D) the shares of k categories in their inputs; None where there is no category."""
+        rows = []
+        for p, columns in self.columns():
+            if isinstance(p, Categorical) and p.n_columns > 1:
+                rows.append(np.zeros(self.n_inputs))
+                rows[-1][columns] = 1.0 / p.n_columns
+        return np.stack(rows) if rows else None
+
+    @property
     def is_continuous(self) -> bool:
         """Whether all parameters are real and none is fixed."""
         return all(p.n_values == math.inf for p in self.parameters)
+
+    @property
+    def has_steps(self) -> bool:
+        """Whether any parameter moves by steps: an integer or a category with several values."""
+        return any(1 < p.n_values < math.inf for p in self.parameters)
 
     def columns(self) -> Iterator[tuple[Parameter, slice]]:
         """Every parameter with its inputs of the engine."""
@@ -151,7 +171,7 @@ class Space:
             x = {}
         unknown, missing = [key for key in x if key not in self.names], [n for n in self.names if n not in x]
         if unknown or missing:
-            hint = f"without {shown(unknown)}" if unknown else f"adding {missing}"
+            hint = f"without {shown(unknown)}" if unknown and not missing else f"adding {', '.join(missing)}"
             raise InvalidInputError(f"expected values for {', '.join(self.names)}; got {shown(x)}; try {hint}")
         return [x[name] for name in self.names]
 

@@ -12,7 +12,7 @@ from surefoot.optimize.document import Document
 from surefoot.optimize.history import History
 from surefoot.optimize.keywords import NOT_GIVEN
 from surefoot.optimize.optimizer import Optimizer
-from surefoot.optimize.settings import Settings
+from surefoot.optimize.settings import Settings, default_n_init
 from surefoot.optimize.space import Space
 
 
@@ -27,6 +27,8 @@ class Start:
     maximize: bool
     settings: dict[str, Any]  # only those that were given
     constraints: Any = None
+    device: str = "cpu"  # a property of this process: no document says it
+    n_evals: int | None = None  # the budget
 
 
 def begin(start: Start) -> Optimizer:
@@ -40,7 +42,7 @@ def begin(start: Start) -> Optimizer:
         return _fresh(start, document.history)
     if document.objective is None:
         document = replace(document, objective=start.objective)
-    optimizer = Optimizer.from_document(document, start.resume, start.constraints)
+    optimizer = Optimizer.from_document(document, start.resume, start.constraints, start.device)
     contradictions = _contradictions(start, optimizer)
     if contradictions:
         raise InvalidInputError(
@@ -54,13 +56,14 @@ def _fresh(start: Start, history: History | str | os.PathLike[str] | None) -> Op
     if start.bounds is None:
         raise InvalidInputError("expected bounds; got none; try minimize(f, [(0, 1), (0, 1)]), or resume='run.json'")
     maximize = False if start.maximize is NOT_GIVEN else start.maximize
+    space = Space.of(start.bounds, start.constraints)
     return Optimizer(
-        start.bounds,
+        space,
         history=history,
         maximize=maximize,
         objective=start.objective,
-        constraints=start.constraints,
-        **start.settings,
+        device=start.device,
+        **{"n_init": default_n_init(space.d, start.n_evals), **start.settings},
     )
 
 

@@ -69,7 +69,7 @@ def _waves(pressure: "Axes", flow: "Axes", simulation: Simulation, vessel: str) 
     """[NH18, Fig. 5]: three places along a vessel."""
     nodes = simulation.nodes_of(vessel)
     last = nodes.x_cm.size - 1
-    for i, colour in zip((0, last // 2, last), ("C0", "C1", "C2"), strict=True):
+    for i, colour in zip((0, last // 2, last), (LIGHT["blue"], LIGHT["orange"], LIGHT["teal"]), strict=True):
         label = f"x = {nodes.x_cm[i]:.2f} cm"
         pressure.plot(simulation.time_s, nodes.pressure_mmHg[i], color=colour, label=label)
         flow.plot(simulation.time_s, nodes.flow_ml_s[i], color=colour, label=label)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from surefoot import __version__
+from surefoot.errors import InvalidInputError, shown
 from surefoot.optimize.drawing import best_so_far, best_values, draw_convergence, draw_gap, draw_slice, mappable
 from surefoot.optimize.durations import duration, duration_note
 from surefoot.optimize.feasible import best_place
@@ -44,6 +45,11 @@ def write_report(
 
     warnings: what a reader must know first
     """
+    if not hasattr(result, "nfev"):
+        raise InvalidInputError(
+            f"expected a result of minimize, Optimizer.result() or result_of(study); got {shown(result, 80)}; "
+            "try write_report(result, 'report.html')"
+        )
     return write(report(result, title, warnings), path)
 
 

@@ -33,7 +33,7 @@ from optuna.exceptions import UpdateFinishedTrialError
 from optuna.study import Study
 from optuna.trial import FrozenTrial, Trial, TrialState
 
-from surefoot.errors import SpaceExhaustedError, SuggestionError, encodable
+from surefoot.errors import DeviceMemoryError, SpaceExhaustedError, SuggestionError, encodable
 from surefoot.integrations.optuna import SurefootSampler
 from surefoot.integrations.optuna_history import (
     INSTEAD,
@@ -72,7 +72,7 @@ class RunSampler(SurefootSampler):
         return self.snapshot if self.snapshot is not None else super()._trials(study)
 
     def _cannot_suggest(self, study: Study, trial: FrozenTrial, error: Exception) -> None:
-        if isinstance(error, SpaceExhaustedError):
+        if isinstance(error, (SpaceExhaustedError, DeviceMemoryError)):
             raise error
         where = traceback.extract_tb(error.__traceback__)[-1]
         raise SuggestionError(
@@ -129,7 +129,7 @@ class Claims:
                 self.study.sampler.snapshot = now
             for name, distribution in self.parameters.items():
                 trial._suggest(name, distribution)
-        except (SpaceExhaustedError, SuggestionError) as error:
+        except (DeviceMemoryError, SpaceExhaustedError, SuggestionError) as error:
             self.release(trial.number, "surplus: the space is exhausted" if isinstance(error, SpaceExhaustedError)
                          else "not evaluated: no suggestion could be made")  # fmt: skip
             raise

@@ -7,6 +7,9 @@ import shlex
 from collections.abc import Iterator
 from typing import Any
 
+from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
+
+from surefoot.backend import reference_on
 from surefoot.engine.suggest import initial_design
 from surefoot.execute.caller import LoadError
 from surefoot.integrations.optuna_space import constrained_space, domain_with, engine_space, from_engine
@@ -23,9 +26,10 @@ from surefoot.runs.versions import changed_parameters
 def check(problem: Problem, place: str, *, slurm: bool = False) -> Iterator[str]:
     """What would happen, line by line; raises what a run would raise. An existing storage is opened, none is made."""
     goal = f"{problem.direction} {problem.evaluator.name}".rstrip()
-    yield f"study       {problem.name}, {goal}, {problem.n_evals} evaluations, {problem.settings.policy}"
+    reference_on(problem.device)
+    yield f"study       {problem.name}, {goal}, {problem.n_evals} evaluations, policy {problem.settings.policy}"
     for name, distribution in problem.parameters.items():
-        yield f"parameter   {name}: {distribution}"
+        yield f"parameter   {name}: {_told(distribution)}"
     for constraint in constrained_space(problem.parameters, problem.constraints or None).constraints:
         yield f"constraint  {constraint}"
     if problem.constraints:
@@ -67,6 +71,19 @@ def check(problem: Problem, place: str, *, slurm: bool = False) -> Iterator[str]
         yield f"storage     {shown_url(url)}, {counts.finished} evaluations there, {counts.running} under way"
         for line in (*moved, *changes_of(study, problem)):
             yield f"changed     {line}"
+
+
+def _told(d: BaseDistribution) -> str:
+    """What a parameter may be, for people."""
+    if isinstance(d, CategoricalDistribution):
+        return "one of " + ", ".join(map(repr, d.choices))
+    if not isinstance(d, (FloatDistribution, IntDistribution)):
+        return str(d)
+    kind = "real" if isinstance(d, FloatDistribution) else "integer"
+    if d.single():
+        return f"{kind}, fixed at {d.low}"
+    step = f", in steps of {d.step}" if d.step not in (None, 1) else ""
+    return f"{kind}, from {d.low} to {d.high}{step}{', on a logarithmic scale' * d.log}"
 
 
 def first_point(problem: Problem) -> dict[str, Any]:

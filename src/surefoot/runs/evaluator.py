@@ -232,7 +232,8 @@ def _of_command(
 
 def _check_name(name: str, results: list[str]) -> None:
     """Which of the results is the value must be known."""
-    attempt = f'name = "{results[-1]}"' if results else "a result"
+    meant = nearest(name, results) or (results[-1] if results else "")
+    attempt = f'name = "{meant}"' if meant else "a result"
     if name:
         expect(name in results, f"name in [objective] among the results {', '.join(results)}", name, attempt)
     else:

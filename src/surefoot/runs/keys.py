@@ -21,6 +21,11 @@ PROBLEM: Keys = {
     "heartbeat_s": ("Workers on other machines show a sign of life this often, in seconds.", "`10`"),
     "stop": ("What ends the run early; see the table of its keys.", "none"),
     "notify": ("A command that is run when the run ends: a text or a list of arguments; no shell reads it.", "none"),
+    "device": (
+        'Where suggestions are computed: `"cpu"`, `"cuda"` or `"torch"`; `surefoot run --device` overrules it, and '
+        "the study does not keep it.",
+        '`"cpu"`',
+    ),
     "parameters": ("The table of the inputs, one line each. It has to be there.", ""),
     "constraints": ("Known constraints on the parameters, by name: no suggestion violates one.", "none"),
     "slurm": ("What a job of one evaluation asks of SLURM; see the table of its keys.", "none"),

@@ -7,6 +7,7 @@ seed = 0                      # and policy, kernel, noise, search, failures, …
 max_failures = 50             # stop after so many failures in a row; a float: that share of all; 0: never
 heartbeat_s = 10              # a worker on another machine that is silent for six times as long is given up
 notify = "./tell.sh"          # a command that is run when the run ends: runs/notify.py
+device = "cuda"               # suggestions are computed there; `surefoot run --device` overrules it
 [parameters]
 f_L   = {low = 1.33e5, high = 5.33e5, log = true}
 cells = {low = 10, high = 80, kind = "integer", step = 10}
@@ -87,6 +88,7 @@ class Problem:
     notify: tuple[str, ...] = ()  # a command that is run when a run ends
     constraints: Mapping[str, str] = field(default_factory=dict, hash=False)  # by name
     slurm: SlurmTable = field(default_factory=SlurmTable)  # the resources of one evaluation
+    device: str = "cpu"  # where suggestions are computed: of whoever runs it, not of the study
     was: Mapping[str, Any] = field(default_factory=dict, hash=False)  # of a new parameter, in earlier evaluations
 
     @property
@@ -182,6 +184,9 @@ def problem_from(table: Mapping[str, Any], folder: Path, default_name: str = "pr
     with at("objective"):
         expect(isinstance(objective, dict), "a table [objective]", objective, "[objective]")
         evaluator = evaluator_from(table["objective"], folder, parameters)
+    device = table.get("device", "cpu")
+    with at("device"):
+        expect(isinstance(device, str), "device as text", device, 'device = "cuda"')
     with at("max_failures"):
         max_failures = _max_failures(table.get("max_failures", 50))
     with at("stop"):
@@ -194,7 +199,7 @@ def problem_from(table: Mapping[str, Any], folder: Path, default_name: str = "pr
         folder=folder,
         parameters=parameters,
         evaluator=evaluator,
-        settings=_settings(table, len(parameters), list(dict(evaluator.results)), stop),
+        settings=_settings(table, default_n_init(len(parameters), n_evals), list(dict(evaluator.results)), stop),
         n_evals=n_evals,
         direction=cast(Literal["minimize", "maximize"], direction),
         max_failures=max_failures,
@@ -202,6 +207,7 @@ def problem_from(table: Mapping[str, Any], folder: Path, default_name: str = "pr
         slurm=slurm_from(table.get("slurm", {}), evaluator.timeout_s),
         stop=stop,
         constraints=constraints,
+        device=device,
         was=_was(table["parameters"], parameters),
         notify=command_of(table["notify"]) if "notify" in table else (),
     )
@@ -211,7 +217,7 @@ def _is_table(table: Mapping[str, Any], key: str) -> bool:
     return isinstance(table.get(key, {}), dict)
 
 
-def _settings(table: Mapping[str, Any], d: int, results: list[str], stop: Stop | None) -> Settings:
+def _settings(table: Mapping[str, Any], n_init: int, results: list[str], stop: Stop | None) -> Settings:
     """The settings of the optimizer, each checked by itself first, so that the wrong one is known.
 
     A budget of failures that ends the run steers it too, unless the problem says otherwise.
@@ -223,9 +229,9 @@ def _settings(table: Mapping[str, Any], d: int, results: list[str], stop: Stop |
                 _check_limits(value, results)
                 continue
             expect(isinstance(value, (str, int, float)), f"a text or a number for {key}", value, f"leaving {key} out")
-            Settings.of(**{"n_init": default_n_init(d), key: value})
+            Settings.of(**{"n_init": n_init, key: value})
     budget = {"failure_budget": stop.failures} if stop and stop.failures else {}
-    return Settings.of(**{"n_init": default_n_init(d), **budget, **given})
+    return Settings.of(**{"n_init": n_init, **budget, **given})
 
 
 def _check_limits(limits: Any, results: list[str]) -> None:

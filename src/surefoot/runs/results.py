@@ -52,7 +52,11 @@ class Source:
         if self.formula or self.python:
             return self.formula or self.python
         how = [("match", self.regex), ("line", self.line), ("column", self.column), ("key", self.key)]
-        words = [f"{word} '{value}'" for word, value in how if value not in ("", None)]
+        words = [
+            f"{word} {value}" if isinstance(value, int) else f"{word} '{value}'"
+            for word, value in how
+            if value not in ("", None)
+        ]
         of = "" if self.take == "last" else f"{self.take} of "
         return f"{of}{', '.join(words) or 'all'} in {self.file or 'stdout'}"
 

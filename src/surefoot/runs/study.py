@@ -60,7 +60,7 @@ class Counts:
 def open_study(problem: Problem, storage: RDBStorage, note: Callable[[str], None] = lambda text: None) -> Study:
     """The problem's study, made if it is not there; an error if it is one of another problem."""
     settings = dict(problem.to_json()["settings"])
-    sampler = RunSampler(problem.parameters, constraints=problem.constraints or None, **settings)
+    sampler = RunSampler(problem.parameters, constraints=problem.constraints or None, device=problem.device, **settings)
     study = optuna.create_study(
         storage=storage, study_name=problem.name, direction=problem.direction, sampler=sampler, load_if_exists=True
     )

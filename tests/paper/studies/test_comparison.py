@@ -115,6 +115,19 @@ def test_the_tables_hold_every_run_and_the_settings(done, tmp_path):
     assert (tmp_path / "table.md").read_text(encoding="utf-8") == text
 
 
+def test_rows_of_the_figure_are_read_back_from_the_tables(done, tmp_path):
+    rows = study.summarize(*done)
+    study.write_tables(rows, -4.0, tmp_path)
+    for a, b in zip(rows, study.recorded(tmp_path), strict=True):
+        assert (a.problem, a.solver, a.budget) == (b.problem, b.solver, b.budget)
+        np.testing.assert_array_equal(a.n, b.n)
+        np.testing.assert_array_equal(a.hit, b.hit)
+
+
+def test_without_tables_there_is_nothing_to_draw_again(tmp_path):
+    assert study.recorded(tmp_path) == []
+
+
 def test_bars_are_drawn_for_hits_and_misses(tmp_path):
     rows = [
         row("ScaledEI", [20, 40, 300], [True, True, False]),

@@ -9,7 +9,7 @@ import pytest
 from surefoot.engine.suggest import initial_design
 from surefoot.errors import InvalidInputError, MissingExtraError, UnknownNameError
 from surefoot.optimize.space import Space
-from surefoot.paper.studies.failures import limits_tables, report, strategies, study, verdicts
+from surefoot.paper.studies.failures import limits_figure, limits_tables, report, strategies, study, verdicts
 from surefoot.paper.studies.failures.constrained import get_constrained
 from surefoot.paper.studies.failures.runs import NEVER, Runs, read_runs
 
@@ -146,6 +146,25 @@ def test_tables_and_figure_are_written(done, tmp_path):
     rows = list(csv.DictReader((tmp_path / "limits-runs.csv").read_text().splitlines()))
     assert [row["seeds"] for row in rows] == ["0 1 2"] * 4
     assert all(len(row["log10_regret"].split()) == 3 for row in rows)
+    assert (tmp_path / "limits.png").stat().st_size > 5_000
+
+
+def test_the_table_of_runs_places_every_strategy_where_the_runs_do(done, tmp_path):
+    todo, folder = done
+    list(report.write(todo, folder, tmp_path))
+    own = limits_figure.places_of(read_runs(folder, [PROBLEM]))
+    again = limits_figure.recorded_places(tmp_path / "limits-runs.csv")
+    for a, b in zip(own, again, strict=True):
+        assert (a.problem, a.strategy) == (b.problem, b.strategy)
+        np.testing.assert_allclose(a.failed, b.failed)
+        np.testing.assert_allclose(a.regret, b.regret, atol=0.005)  # the table has two digits
+
+
+def test_figures_are_drawn_again_from_the_tables_where_the_runs_are_gone(done, tmp_path):
+    todo, folder = done
+    list(report.write(todo, folder, tmp_path))
+    (tmp_path / "limits.png").unlink()
+    assert len(list(report.write(todo, tmp_path / "raw", tmp_path))) == 1
     assert (tmp_path / "limits.png").stat().st_size > 5_000
 
 

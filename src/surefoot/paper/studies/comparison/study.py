@@ -161,6 +161,27 @@ def summarize(todo: Sequence[Case], folder: Path) -> list[Row]:
     return sorted(rows, key=lambda row: (order.index(row.problem), row.expected_running_time))
 
 
+def recorded(folder: Path) -> list[Row]:
+    """What runs.csv and table.csv say of runs that are gone, for the figure; nothing where there are no such files."""
+    if not (folder / "runs.csv").exists() or not (folder / "table.csv").exists():
+        return []
+    with (folder / "table.csv").open(newline="", encoding="utf-8") as file:
+        budgets = {(row["problem"], row["solver"]): int(row["budget"]) for row in csv.DictReader(file)}
+    runs: dict[tuple[str, str], list[tuple[int, int, int]]] = {}
+    with (folder / "runs.csv").open(newline="", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            numbers = int(row["evaluations"]), int(row["reached"]), int(row["runs"])
+            runs.setdefault((row["problem"], row["solver"]), []).append(numbers)
+    rows = []
+    for (problem, solver), here in runs.items():
+        n, hit, n_runs = np.asarray(here).T
+        unknown = np.full(len(n), np.nan)
+        rows.append(
+            Row(problem, get_solver(solver), budgets[problem, solver], n, hit.astype(bool), n_runs, unknown, np.nan)
+        )
+    return rows
+
+
 def p_values(rows: Sequence[Row]) -> dict[str, float]:
     """Mann-Whitney tests of each solver of one problem against ScaledEI, corrected after Holm; a miss ranks last."""
     from scipy.stats import mannwhitneyu

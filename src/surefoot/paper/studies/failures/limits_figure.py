@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,31 +15,77 @@ from surefoot.paper.figures import save_figure
 from surefoot.paper.studies.failures.limits_tables import BEFORE, share_that_succeeds
 from surefoot.paper.studies.failures.runs import NEVER, Runs
 from surefoot.paper.studies.failures.strategies import OTHERS
+from surefoot.paper.studies.failures.study import n_initial
 from surefoot.paper.studies.failures.verdicts import DEFAULT, ordered
 from surefoot.style import LINES, styled
 
 COLUMNS = 5
 
 
+@dataclass(frozen=True)
+class Place:
+    """Where a strategy stands on a problem: quartiles (3,) of what failed, in per cent, and of the regret."""
+
+    problem: str
+    strategy: str
+    failed: np.ndarray
+    regret: np.ndarray
+
+    @classmethod
+    def of(cls, problem: str, strategy: str, failed: np.ndarray, regret: np.ndarray) -> Place:
+        """From the numbers of every seed."""
+        # "higher": no mean of a regret and of none
+        quartiles = [np.percentile(v, [25, 50, 75], method="higher") for v in (failed, regret)]
+        return cls(problem, strategy, *quartiles)
+
+
+def places_of(runs: Sequence[Runs]) -> list[Place]:
+    """Runs that are shorter stand where they came to."""
+    found = []
+    n = max(len(y) for r in runs for y in r.values.values())
+    for r in runs:
+        longest = min(n, max(len(y) for y in r.values.values()))
+        seeds = r.seeds(longest)
+        share = 100.0 * r.failed(longest, seeds) / max(longest - r.n_init, 1)
+        found.append(Place.of(r.problem, r.strategy, share, r.regret(longest, seeds)))
+    return found
+
+
+def recorded_places(path: Path) -> list[Place]:
+    """From a limits-runs.csv: of each strategy those of its longest runs; nothing where there is no such file."""
+    if not path.exists():
+        return []
+    with path.open(newline="", encoding="utf-8") as file:
+        rows = {(row["problem"], row["strategy"]): row for row in sorted(csv.DictReader(file), key=_length)}
+    found = []
+    for (problem, strategy), row in rows.items():
+        failed, regret = (np.asarray(row[name].split(), float) for name in ("failed_after_design", "log10_regret"))
+        found.append(Place.of(problem, strategy, 100.0 * failed / max(_length(row) - n_initial(problem), 1), regret))
+    return found
+
+
+def _length(row: dict[str, str]) -> int:
+    return int(row["n"])
+
+
 @styled
-def draw(runs: Sequence[Runs], path: Path) -> Path:
+def draw(places: Sequence[Place], path: Path) -> Path:
     """One panel a problem, sorted by the share that succeeds; medians with quartiles.
 
-    An arrow leads from the default before to the default. Runs that are shorter are drawn with what they reached.
+    An arrow leads from the default before to the default.
     """
     plt = pyplot()
-    problems = sorted({r.problem for r in runs}, key=share_that_succeeds)
-    strategies = ordered(runs)
+    problems = sorted({p.problem for p in places}, key=share_that_succeeds)
+    strategies = ordered(p.strategy for p in places)
     n_columns = min(COLUMNS, len(problems))
     n_rows = -(-len(problems) // n_columns)
     size = (2.9 * n_columns, 2.5 * n_rows + 0.9)
     fig, axes = plt.subplots(n_rows, n_columns, figsize=size, squeeze=False, layout="constrained")
-    n = max(len(y) for r in runs for y in r.values.values())
     for ax in axes.ravel()[len(problems) :]:
         ax.set_visible(False)
     for ax, problem in zip(axes.ravel(), problems, strict=False):
-        _panel(ax, [r for r in runs if r.problem == problem], strategies, n)
-        ax.set_title(f"{problem}: {100 * share_that_succeeds(problem):.2g} % succeeds", fontsize=8)
+        _panel(ax, [p for p in places if p.problem == problem], strategies)
+        ax.set_title(f"{problem}: {100 * share_that_succeeds(problem):.2g} % succeeds", fontsize=8, fontweight="normal")
     for i, ax in enumerate(axes.ravel()[: len(problems)]):
         if i % n_columns == 0:
             ax.set_ylabel("log10 relative regret", fontsize=8)
@@ -59,15 +107,8 @@ def _look(strategy: str, strategies: Sequence[str]) -> dict[str, Any]:
     return {"marker": marker, "ms": size, "color": colour, "mfc": colour if filled else "white"}
 
 
-def _panel(ax: Any, runs: Sequence[Runs], strategies: Sequence[str], n: int) -> None:
-    spreads = {}
-    for r in runs:
-        longest = min(n, max(len(y) for y in r.values.values()))
-        seeds = r.seeds(longest)
-        share = 100.0 * r.failed(longest, seeds) / max(longest - r.n_init, 1)
-        # "higher": no mean of a regret and of none
-        both = share, r.regret(longest, seeds)
-        spreads[r.strategy] = [np.percentile(v, [25, 50, 75], method="higher") for v in both]
+def _panel(ax: Any, here: Sequence[Place], strategies: Sequence[str]) -> None:
+    spreads = {p.strategy: (p.failed, p.regret) for p in here}
     reached = [v for _, regret in spreads.values() for v in regret if v < NEVER]
     low, high = (min(reached), max(reached)) if reached else (-1.0, 0.0)
     some_without = any(regret[2] >= NEVER for _, regret in spreads.values())

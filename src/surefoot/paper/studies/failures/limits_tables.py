@@ -45,7 +45,7 @@ def regret_table(runs: Sequence[Runs], found: Sequence[Verdict], n: int) -> str:
     """Median log10 regret / failures after the design, with marks of what the tests say."""
     by_key = {(r.problem, r.strategy): r for r in runs}
     marks = {(v.problem, v.strategy, v.what): v.sign for v in found if v.n == n}
-    strategies = ordered([r for r in runs if r.seeds(n)])
+    strategies = ordered(r.strategy for r in runs if r.seeds(n))
     rows = [["problem", *strategies]]
     for problem in dict.fromkeys(r.problem for r in runs):
         cells = []
@@ -66,7 +66,7 @@ def regret_table(runs: Sequence[Runs], found: Sequence[Verdict], n: int) -> str:
 
 def first_table(runs: Sequence[Runs]) -> str:
     """Median evaluations until the first success."""
-    strategies = ordered(runs)
+    strategies = ordered(r.strategy for r in runs)
     by_key = {(r.problem, r.strategy): r for r in runs}
     rows = [["problem", "succeeds", "random search, expected", *strategies]]
     for problem in dict.fromkeys(r.problem for r in runs):

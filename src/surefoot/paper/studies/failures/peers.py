@@ -145,7 +145,7 @@ def smac(f: Objective, design: np.ndarray, n: int, seed: int, facade: str = "Bla
         # Not deterministic, it would evaluate points of the design again before it has seen all of them.
         scenario = Scenario(space, deterministic=True, n_trials=n, seed=seed, output_directory=folder)
         made = getattr(library, facade)
-        start = made.get_initial_design(scenario, n_configs=0, additional_configs=points)
+        start = made.get_initial_design(scenario, n_configs=0, additional_configs=points) if points else None
         optimizer = made(
             scenario, lambda config, seed=0: 0.0, initial_design=start, overwrite=True, logging_level=False
         )

@@ -36,9 +36,21 @@ def write(todo: Sequence[Case], raw: Path, out: Path) -> Iterator[str]:
     runs = read_runs(raw, limits)
     if runs:
         yield limits_tables.write_limits(runs, out)
-        yield f"figure: {limits_figure.draw(runs, out / 'limits.png')}"
+        yield f"figure: {limits_figure.draw(limits_figure.places_of(runs), out / 'limits.png')}"
     if not of_paper and not runs:
+        yield from _drawn_again(raw, out)
+
+
+def _drawn_again(raw: Path, out: Path) -> Iterator[str]:
+    """Figures of what the tables of all runs hold, where the runs themselves are gone."""
+    rows = paper_tables.summarize([], raw, out / "runs.csv")
+    places = limits_figure.recorded_places(out / "limits-runs.csv")
+    if not rows and not places:
         raise InvalidInputError(f"expected runs in {raw}; got none; try the study without --only-tables")
+    if rows:
+        yield from (f"figure: {path}" for path in figures.draw([], rows, raw, out))
+    if places:
+        yield f"figure: {limits_figure.draw(places, out / 'limits.png')}"
 
 
 def _against_the_default(rows: Sequence[paper_tables.Row], n: int) -> str:

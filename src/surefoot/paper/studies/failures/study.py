@@ -70,9 +70,14 @@ def cases(
                         yield Case(problem, strategy, policy, 1, n_evals, seed)
 
 
+def n_initial(problem: str) -> int:
+    """How many points every strategy begins with there."""
+    return min(10 * get_constrained(problem).base.d, MOST_INITIAL)
+
+
 def settings_of(case: Case) -> Settings:
     """The settings that a case stands for; of another optimizer: those from which its design comes."""
-    n_init = min(10 * get_constrained(case.problem).base.d, MOST_INITIAL)
+    n_init = n_initial(case.problem)
     own: dict[str, Any] = {"policy": case.policy, **PAPER_MODEL} if group_of(case.problem) == PAPER else {}
     return Settings.of(seed=0, n_init=n_init, **own, **OURS.get(case.strategy, {}))
 

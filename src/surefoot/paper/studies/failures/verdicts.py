@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -78,9 +78,9 @@ def _apart(a: np.ndarray, b: np.ndarray) -> tuple[float, float]:
     return gain, mann_whitney(a, b) if min(len(a), len(b)) >= FEW_RUNS else math.nan
 
 
-def ordered(runs: Sequence[Runs]) -> list[str]:
+def ordered(strategies: Iterable[str]) -> list[str]:
     """The strategies that there are, in the order in which they are shown."""
-    here = list(dict.fromkeys(r.strategy for r in runs))
+    here = list(dict.fromkeys(strategies))
     order = [name for name in OURS if name in here]
     order += [name for name in here if name not in OURS and name not in OTHERS]  # variants of somebody else
     return order + [name for name in OTHERS if name in here]
@@ -90,7 +90,7 @@ def verdict_table(runs: Sequence[Runs], found: Sequence[Verdict]) -> str:
     """On how many problems the default is significantly better and worse than each other strategy."""
     budgets = budgets_of(runs)
     rows = [["strategy", *(f"{what}, n = {n}" for n in budgets for what in ("regret", "failures")), "seeds"]]
-    for strategy in ordered(runs):
+    for strategy in ordered(r.strategy for r in runs):
         if strategy == DEFAULT:
             continue
         cells = []

@@ -1,0 +1,138 @@
+"""Optimizers ranked on bbob-constrained: run, and tables of ranks, feasible shares and paired tests.
+
+python -m benchmarks.output_constraints.ranks run [--folder F] [--solvers surefoot,random] [--dimensions 2,5]
+    [--instances 1] [--budget 100]
+python -m benchmarks.output_constraints.ranks table [--folder F] [--budget 100]
+
+`run` writes one file for each case and passes over those that are there: a run that is stopped goes on. Runs of
+another budget belong in another folder.
+"""
+
+from __future__ import annotations
+
+import os
+
+for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+    os.environ[_variable] = "1"  # before NumPy is imported
+
+import argparse
+import json
+import time
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+from scipy.stats import binomtest, rankdata
+
+from benchmarks.output_constraints.bbob import DIMENSIONS, FUNCTIONS, bbob
+from benchmarks.output_constraints.problems import Evaluator
+from benchmarks.output_constraints.solvers import SOLVERS, solve
+from surefoot.paper.resumable import write_whole
+from surefoot.paper.statistics import holm
+
+BUDGET = 100
+FOLDER = Path("results/bbob_constrained")
+TOLERANCE = 1e-8  # of the larger value: those that differ by less are equal
+
+
+def run_case(function: int, d: int, instance: int, solver: str, budget: int, folder: Path) -> None:
+    """One run, unless its file is there; the instance is the seed too."""
+    path = folder / f"f{function:02d}_d{d}_i{instance}_{solver.replace(',', '').replace(' ', '_')}.json"
+    if path.exists():
+        return
+    problem = bbob(function, d, instance)
+    evaluate = Evaluator(problem, budget)
+    start = time.process_time()
+    solve(solver, evaluate, instance)
+    told = {
+        "problem": problem.name,
+        "d": d,
+        "solver": solver,
+        "seconds": time.process_time() - start,
+        "best": [repr(float(value)) for value in evaluate.best(0.0)],
+    }
+    write_whole(path, json.dumps(told))
+    print(f"{problem.name}, {solver}: {told['best'][-1]} ({told['seconds']:.0f} s)", flush=True)
+
+
+def best_of(folder: Path, n: int) -> tuple[list[str], list[str], np.ndarray]:
+    """The optimizers, the problems on which all of them ran, and their best feasible values at n: (problem, optimizer).
+
+    infinite: nothing feasible.
+    """
+    rows = [json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))]
+    values = {(row["problem"], row["solver"]): float(row["best"][n - 1]) for row in rows}
+    solvers = [name for name in SOLVERS if any(solver == name for _, solver in values)]
+    problems = sorted({name for name, _ in values if all((name, solver) in values for solver in solvers)})
+    found = np.asarray([[values[name, solver] for solver in solvers] for name in problems])
+    return solvers, problems, found.reshape(len(problems), len(solvers))
+
+
+def ranks_of(best: np.ndarray) -> np.ndarray:
+    """(problem, optimizer): 1 is best; equal values, and those who found nothing feasible, share their ranks."""
+    order = np.sort(best, axis=1)
+    with np.errstate(invalid="ignore"):
+        steps = np.diff(order, axis=1) > TOLERANCE * np.maximum(1.0, np.abs(order[:, 1:]))  # False for inf - inf
+        steps |= np.isfinite(order[:, :-1]) & np.isinf(order[:, 1:])
+    level = np.concatenate([np.zeros((len(best), 1)), np.cumsum(steps, axis=1)], axis=1)
+    levels = np.take_along_axis(level, np.argsort(np.argsort(best, axis=1, kind="stable"), axis=1), axis=1)
+    return np.asarray(rankdata(levels, axis=1))
+
+
+def table(folder: Path, budgets: Sequence[int]) -> str:
+    """Markdown: ranks, feasible shares and sign tests against surefoot, corrected after Holm, at each budget."""
+    lines = []
+    for n in budgets:
+        solvers, problems, best = best_of(folder, n)
+        if not problems:
+            return "No problem on which all of the optimizers ran."
+        ranks = ranks_of(best)
+        lines += [
+            f"{len(problems)} problems, {n} evaluations:",
+            "",
+            "| optimizer | mean rank | median rank | feasible | surefoot better | worse | p (sign test, Holm) |",
+            "|---|---|---|---|---|---|---|",
+        ]
+        own = ranks[:, solvers.index("surefoot")] if "surefoot" in solvers else None
+        better, worse = (
+            np.asarray([0 if own is None else int(np.sum(sign * (ranks[:, j] - own) > 0)) for j in range(len(solvers))])
+            for sign in (1, -1)
+        )
+        p = np.asarray(
+            [np.nan if b + w == 0 else binomtest(int(b), int(b + w)).pvalue for b, w in zip(better, worse, strict=True)]
+        )
+        corrected = holm(p)
+        for j, name in enumerate(solvers):
+            told = f"{ranks[:, j].mean():.2f} | {np.median(ranks[:, j]):.1f} | {np.isfinite(best[:, j]).mean():.0%}"
+            versus = " | | " if name == "surefoot" else f"{better[j]} | {worse[j]} | {corrected[j]:.1g}"
+            lines.append(f"| {name} | {told} | {versus} |")
+        lines.append("")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=["run", "table"])
+    parser.add_argument("--folder", type=Path, default=FOLDER)
+    parser.add_argument("--solvers", default=",".join(name.replace(",", "") for name in SOLVERS))
+    parser.add_argument("--dimensions", default=",".join(map(str, DIMENSIONS)))
+    parser.add_argument("--instances", default="1,2,3,4,5")
+    parser.add_argument("--budget", type=int, default=BUDGET)
+    given = parser.parse_args()
+    if given.what == "run":
+        given.folder.mkdir(parents=True, exist_ok=True)
+        chosen = [name for name in SOLVERS if name.replace(",", "") in given.solvers.split(",")]
+        missing = [name for name in chosen if find_spec(SOLVERS[name][1]) is None]
+        print(*(f"{name} is not installed and is left out" for name in missing), sep="\n")
+        for instance in map(int, given.instances.split(",")):
+            for d in map(int, given.dimensions.split(",")):
+                for function in FUNCTIONS:
+                    for solver in chosen:
+                        if solver not in missing:
+                            run_case(function, d, instance, solver, given.budget, given.folder)
+    print(table(given.folder, sorted({given.budget // 2, given.budget})))
+
+
+if __name__ == "__main__":
+    main()
