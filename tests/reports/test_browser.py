@@ -37,7 +37,7 @@ addEventListener("load", () => setTimeout(() => {
     wide: all("main > section > *").filter(e => box(e).right > innerWidth).map(e => e.className || e.tagName),
     requests: performance.getEntriesByType("resource").map(r => r.name).filter(n => !n.startsWith("data:")),
     tables: all(".table").map(e => [
-      e.scrollWidth > e.clientWidth + 1, getComputedStyle(e.querySelector("caption span"), "::after").content
+      e.scrollWidth - e.clientWidth, getComputedStyle(e.querySelector("caption span"), "::after").content
     ]),
     background: getComputedStyle(document.body).backgroundColor,
     ink: getComputedStyle(document.body).color,
@@ -139,8 +139,9 @@ def test_nothing_is_wider_than_the_window(seen: dict) -> None:
 
 
 def test_the_tables_that_scroll_say_so_and_no_others(seen: dict) -> None:
-    assert all(("scroll sideways" in said) == scrolls for scrolls, said in seen["tables"])
-    assert seen["width"] > 1000 or any(scrolls for scrolls, _ in seen["tables"])
+    hidden = [(pixels, "scroll sideways" in said) for pixels, said in seen["tables"]]
+    assert all(said == (pixels > 0) for pixels, said in hidden if pixels != 1)  # one pixel may be a rounded fraction
+    assert seen["width"] > 1000 or any(pixels > 1 for pixels, _ in hidden)
 
 
 def test_nothing_is_requested(seen: dict) -> None:

@@ -69,6 +69,8 @@ def log(text):  # appended and synced: what this program did cannot be forgotten
     os.close(file)
 log("start " + number)
 time.sleep({sleep})
+while {gate!r} and int(number) > 0 and not os.path.exists({gate!r}):
+    time.sleep(0.01)
 value = (a - 3.0) ** 2 + (b - 2.0) ** 2
 fails = a > 7.0
 log("end " + number + " " + ("fail" if fails else repr(value)))
@@ -86,8 +88,9 @@ class Ledger:
         self.torn = False
         self._reported: dict[int, float | None] = {}
 
-    def code(self, sleep: float) -> str:
-        return LEDGER_CODE.format(path=str(self.path), sleep=sleep)
+    def code(self, sleep: float, gate: Path | None = None) -> str:
+        """The program; with a gate, only trial 0 ends before that file exists."""
+        return LEDGER_CODE.format(path=str(self.path), sleep=sleep, gate=str(gate or ""))
 
     def n_starts(self) -> int:
         """How often the objective began, whatever came of it."""

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _MOST = 20  # parameters shown
 _MAX_NAME = 24
+_AXIS = {"the probability of success": "P(success)"}  # short: the reader's font may be a wide one
 
 
 def matter_blocks(result: Result) -> list[Block]:
@@ -55,7 +56,7 @@ def _bars(result: Result, order: list[int], total: Shares, first: Shares | None,
             ax.plot(first.value[order], place, "o", ms=4.5, mfc="none", mec=LIGHT["ink"], mew=1.0, ls="")
         ax.set_yticks(place, names, parse_math=False)
         ax.invert_yaxis()
-        ax.set(xlim=(0.0, 1.02), xlabel=f"share of the variation of {what}")
+        ax.set(xlim=(0.0, 1.02), xlabel=f"share of the variation of {_AXIS.get(what, what)}")
         ax.set_xticks([0.0, 0.25, 0.5, 0.75, 1.0], ["0", "25 %", "50 %", "75 %", "100 %"])
 
     shares = ", ".join(f"{name} {percent(v)}" for name, v in zip(names, total.value[order], strict=True))
