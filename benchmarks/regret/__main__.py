@@ -28,7 +28,7 @@ import numpy as np
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from benchmarks.regret import libraries, report, runner
+from benchmarks.regret import figures, libraries, report, runner
 from benchmarks.regret.suites import SUITES
 from surefoot.errors import SurefootError
 from surefoot.paper.resumable import run_cases, write_whole
@@ -128,6 +128,10 @@ def main(arguments: list[str] | None = None) -> int:
         _note_command(raw, sys.argv[1:] if arguments is None else arguments)
         finished = _run(cases, raw, options.workers, 60.0 * options.time_limit)
     runs = runner.load(raw)
+    if not runs and options.report and (options.out / "table.md").exists():
+        means = report.stated_ranks((options.out / "table.md").read_text())
+        print(f"no runs in {raw}; of the ranks in table.md: {figures.rank_plot(means, options.out)}")
+        return 0
     if not runs:
         print(f"no runs in {raw}")
         return 1

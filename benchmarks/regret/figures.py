@@ -10,7 +10,7 @@ import numpy as np
 
 from benchmarks.regret.libraries import LIBRARIES, OURS
 from benchmarks.regret.runner import Run
-from benchmarks.regret.scores import Scores, names, ranks
+from benchmarks.regret.scores import MeanRanks, names
 from benchmarks.regret.suites import SUITES
 from surefoot.paper.figures import save_figure
 from surefoot.style import LIGHT, LINES, styled
@@ -79,23 +79,21 @@ def ecdf(runs: Sequence[Run], out: Path) -> None:
 
 
 @styled
-def rank_plot(runs: Sequence[Run], tables: dict[str, dict[int, Scores]], out: Path) -> None:
+def rank_plot(means: MeanRanks, out: Path) -> Path:
     """Mean rank of each library, one panel a suite, one marker for each number of evaluations."""
-    figure, axes = _grid(len(tables))
-    for (suite, by_n), axis in zip(tables.items(), axes, strict=True):
-        libraries = names(runs, suite)
-        for k, (n, table) in enumerate(by_n.items()):
-            field = [name for name in libraries if any(name in found for found in table.values())]
-            means = {name: r.mean() for name, r in ranks(table, field).items() if len(r)}
-            axis.plot(
-                list(means.values()),
-                [libraries.index(name) + 0.12 * k for name in means],
-                "osD^"[k % 4],
-                label=f"n = {n}",
-            )
+    figure, axes = _grid(len(means))
+    for (suite, by_n), axis in zip(means.items(), axes, strict=True):
+        present = {name for found in by_n.values() for name in found}
+        libraries = sorted(present, key=list(LIBRARIES).index)
+        for k, (n, found) in enumerate(by_n.items()):
+            heights = [libraries.index(name) + 0.12 * k for name in found]
+            axis.plot(list(found.values()), heights, "osD^"[k % 4], label=f"n = {n}")
         axis.set_yticks(range(len(libraries)), libraries)
-        axis.set(title=suite, xlabel="mean rank")
+        axis.set(title=suite, xlabel="mean rank (1 is the best)", xlim=(0.85, None))
+        axis.grid(axis="y")
+        axis.set_axisbelow(True)
+        axis.xaxis.get_major_locator().set_params(integer=True)
         axis.invert_yaxis()
         if axis.get_lines():
-            axis.legend(fontsize=8)
-    save_figure(figure, out / "ranks.png")
+            axis.legend()
+    return save_figure(figure, out / "ranks.png")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -14,9 +15,11 @@ from benchmarks.regret.libraries import OURS, is_peer, parse
 from benchmarks.regret.runner import Run
 from benchmarks.regret.scores import (
     PS,
+    MeanRanks,
     PairedTest,
     Scores,
     checkpoints,
+    mean_ranks,
     names,
     paired_tests,
     ranks,
@@ -224,5 +227,24 @@ def write(runs: Sequence[Run], out: Path, commands: Sequence[str]) -> str:
     spreadsheets.write(runs, found, out)
     libraries = [run for run in runs if run.case.library == OURS or is_peer(run.case.library)]
     figures.ecdf(libraries, out)
-    figures.rank_plot(libraries, tables, out)
+    means = {s: {n: mean_ranks(t, names(libraries, s)) for n, t in by_n.items()} for s, by_n in tables.items()}
+    figures.rank_plot(means, out)
     return text
+
+
+def stated_ranks(text: str) -> MeanRanks:
+    """The mean ranks that a table.md states: of each suite and number of evaluations the first table."""
+    found: MeanRanks = {}
+    suite, here = "", None
+    for line in text.splitlines():
+        ranked = re.match(r"Ranks at n = (\d+), ", line)
+        if line.startswith("## "):
+            suite = line[3:]
+        elif ranked:
+            by_n, n = found.setdefault(suite, {}), int(ranked[1])
+            here = None if n in by_n else by_n.setdefault(n, {})
+        elif here is not None and (row := re.match(r"\| (\S+) \| (\d+\.\d+) \| ", line)):
+            here[row[1]] = float(row[2])
+        elif line and not line.startswith("|"):
+            here = None
+    return found

@@ -19,6 +19,7 @@ from surefoot.paper.statistics import LEVEL, holm, paired_t, wilcoxon
 PS = ("p_t", "p_t_holm", "p_w", "p_w_holm")  # the p-values of a test
 Seeds = dict[object, float]  # seed -> score
 Scores = dict[str, dict[str, Seeds]]  # problem -> library -> seeds
+MeanRanks = dict[str, dict[int, dict[str, float]]]  # suite -> evaluations -> library -> its mean rank
 
 
 def scores(runs: Iterable[Run], suite: str, n: int, group: Callable[[str], str] | None = None) -> Scores:
@@ -65,6 +66,12 @@ def ranks(table: Scores, libraries: Sequence[str]) -> dict[str, np.ndarray]:
     peers = [name for name in libraries if is_peer(name)]
     ours = [OURS] if OURS in libraries else []
     return {name: _rank_in(table, name, [*(ours if is_peer(name) else [name]), *peers]) for name in libraries}
+
+
+def mean_ranks(table: Scores, libraries: Sequence[str]) -> dict[str, float]:
+    """Mean ranks of the libraries that have scores in this table, among these."""
+    field = [name for name in libraries if any(name in found for found in table.values())]
+    return {name: float(r.mean()) for name, r in ranks(table, field).items() if len(r)}
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from benchmarks.regret import __main__ as command
-from benchmarks.regret import adapters, libraries, runner
+from benchmarks.regret import adapters, libraries, report, runner
 from benchmarks.regret.figures import TARGETS, reached
 from benchmarks.regret.scores import against_best, paired_tests, ranks, worse_than_best
 from benchmarks.regret.suites import BBOB_GROUPS, SUITES, Objective, bbob_function, bbob_group, make_task, part_of
@@ -224,6 +224,17 @@ def test_a_tiny_run_writes_its_report(done):
         assert words in text
     for name in ("ecdf.png", "ranks.png", "tests.csv"):
         assert (out / name).stat().st_size > 0
+
+
+def test_ranks_are_drawn_again_from_what_the_table_states(done, tmp_path):
+    out, _ = done
+    text = (out / "table.md").read_text()
+    stated = report.stated_ranks(text)
+    assert list(stated) == ["paper", "noise", "failures"]
+    assert f"| surefoot | {stated['paper'][24]['surefoot']:.2f} |" in text
+    (tmp_path / "table.md").write_text(text)
+    assert command.main(["--report", "--out", str(tmp_path)]) == 0
+    assert (tmp_path / "ranks.png").stat().st_size > 0
 
 
 def test_the_summary_has_every_run_and_its_distance(done):

@@ -57,7 +57,9 @@ def benchmark(
     time_limit: float = typer.Option(math.inf, metavar="X", help="Minutes after which to stop and keep what there is."),
     tables: bool = typer.Option(True, help="Write tables and figures of what is there at the end."),
     only_tables: bool = typer.Option(
-        False, "--only-tables", help="Run nothing: tables and figures of all that is in OUT/raw."
+        False,
+        "--only-tables",
+        help="Run nothing: tables and figures of all that is in OUT/raw; without it labels.png of OUT/distances.csv.",
     ),
 ) -> None:
     """The paper's benchmark: 12 functions, 7 policies, 5 designs.
@@ -71,10 +73,14 @@ def benchmark(
     from surefoot.backend import reference_on
     from surefoot.optimize.plots import pyplot
     from surefoot.paper.problems import ALL
-    from surefoot.paper.studies.benchmark import runner, study
+    from surefoot.paper.studies.benchmark import report, runner, study
+    from surefoot.paper.studies.benchmark.figures import draw_labels
 
     console = Console(stderr=True)
     raw = out / "raw"
+    if only_tables and not raw.exists() and (out / "distances.csv").exists():
+        console.print(f"figure: {draw_labels(report.recorded_tests(out), out / 'labels.png')}", highlight=False)
+        return
     if only_tables:
         _write_tables(runner.load_all(raw), out, console)
         return

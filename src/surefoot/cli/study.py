@@ -255,6 +255,7 @@ def coverage(
     patients: int = typer.Option(60, min=2, metavar="N", help="Synthetic patients of each combination."),
     n: int = typer.Option(100, "--n", min=30, metavar="N", help="Simulations of each optimization."),
     workers: Workers = N_CORES,
+    only_figure: bool = typer.Option(False, "--only-figure", help="Run nothing: the figure of OUT/coverage.csv."),
 ) -> None:
     """Do credible intervals hold the truth as often as they say?
 
@@ -269,9 +270,12 @@ def coverage(
 
     console = Console()
     pyplot()  # if it is missing: complain now, not after the runs
-    todo = study.coverage_cases(variants, levels, patients, n)
-    raw = out / "raw"
-    _follow(run_cases(study.run_coverage, todo, raw, workers), len(todo), "patients", console)
-    rows = study.summarize_coverage(todo, raw)
-    console.print(study.write_coverage(rows, out), markup=False)
+    if only_figure:
+        rows = study.recorded_coverage(out)
+    else:
+        todo = study.coverage_cases(variants, levels, patients, n)
+        raw = out / "raw"
+        _follow(run_cases(study.run_coverage, todo, raw, workers), len(todo), "patients", console)
+        rows = study.summarize_coverage(todo, raw)
+        console.print(study.write_coverage(rows, out), markup=False)
     console.print(f"figure: {draw_coverage(rows, out / 'coverage.png')}", highlight=False)

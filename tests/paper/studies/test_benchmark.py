@@ -1,3 +1,4 @@
+import csv
 import json
 import math
 import signal
@@ -12,6 +13,7 @@ import pytest
 
 from surefoot.acquisition.registry import PAPER_POLICIES
 from surefoot.errors import InvalidInputError
+from surefoot.paper.labels.comparisons import labels
 from surefoot.paper.studies.benchmark import report, runner
 from surefoot.paper.studies.benchmark.runner import Workers, advance_all, load, resume, save
 from surefoot.paper.studies.benchmark.study import AGAIN, MAX_TOGETHER, Member, Way, advance, begin, distances, plan
@@ -239,6 +241,12 @@ def test_tables_and_figures_of_a_study_with_more_seeds_and_a_control(tmp_path):
         assert part in text
     for name in ("labels.md", "labels.csv", "labels.png", "traces-se.png", "distances.csv"):
         assert (tmp_path / name).stat().st_size > 0
+    again = labels(report.recorded_tests(tmp_path)["se", 200])  # from distances.csv alone
+    with (tmp_path / "labels.csv").open() as file:
+        written = {(row["problem"], row["policy"]): int(row["label"]) for row in csv.DictReader(file)}
+    assert again.keys() == written.keys()
+    far = [cell for cell in written if cell[0] == "ROS"]  # those of CSF differ by less than the file's decimals
+    assert [again[cell] for cell in far] == [written[cell] for cell in far]
 
 
 def test_an_unfinished_study_has_an_estimate_of_the_time_left(tmp_path):

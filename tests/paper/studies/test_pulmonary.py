@@ -129,7 +129,12 @@ def test_coverage_counts_the_truths_inside_central_intervals(tmp_path):
     assert rows[0].covered(0.9)[:, 0].tolist() == [True, False, False, True]
     text = coverage.write_coverage(rows, tmp_path)
     assert "| published | given | all | 4 | " in text
-    assert draw_coverage(rows, tmp_path / "coverage.png").stat().st_size > 5000
+    drawn = draw_coverage(rows, tmp_path / "coverage.png").read_bytes()
+    assert len(drawn) > 5000
+    again = coverage.recorded_coverage(tmp_path)  # from coverage.csv alone
+    np.testing.assert_allclose(again[0].error, rows[0].error, rtol=1e-5)
+    np.testing.assert_allclose(again[0].sd, rows[0].sd)
+    assert draw_coverage(again, tmp_path / "again.png").read_bytes() == drawn
 
 
 @pytest.mark.slow

@@ -104,7 +104,7 @@ def draw_labels(tests: Tests, path: Path) -> Path:
         ax.tick_params(length=0)
         ax.spines[:].set_visible(False)
         share = shares.get((kernel, n))
-        agreed = "" if share is None else f": {share.equal} of {share.n} agree"
+        agreed = "" if share is None else f"\n{share.equal} of {share.n} agree with the paper"
         ax.set_title(f"{KERNEL_NAMES.get(kernel, kernel)}, n = {n}{agreed}", fontsize=9)
     handles = [
         plt.Rectangle((0, 0), 1, 1, color=_LABEL_COLOURS[code], label=name) for code, name in _LABEL_NAMES.items()

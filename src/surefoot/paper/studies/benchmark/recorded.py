@@ -23,7 +23,8 @@ def read_distances(folder: Path) -> Recorded:
         for row in csv.DictReader(file):
             marks = [int(name[1:]) for name, value in row.items() if name[0] == "n" and name[1:].isdigit() and value]
             for n in marks:
-                table = found.setdefault((row["search"], row["kernel"], n), {})
+                search = row.get("search", "paper")  # files without this column hold the paper's
+                table = found.setdefault((search, row["kernel"], n), {})
                 table.setdefault((row["problem"], row["policy"]), {})[int(row["seed"])] = float(row[f"n{n}"])
     return {
         key: {cell: np.array([values[seed] for seed in sorted(values)]) for cell, values in table.items()}

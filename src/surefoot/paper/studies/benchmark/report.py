@@ -8,12 +8,16 @@ from pathlib import Path
 
 import numpy as np
 
+from surefoot.acquisition.registry import PAPER_POLICIES
+from surefoot.errors import InvalidInputError
 from surefoot.paper.labels.comparisons import Comparison, Distances, compare, labels
 from surefoot.paper.labels.printed import EVALUATIONS
 from surefoot.paper.labels.tables import agreements, one_table, write_label_tables
 from surefoot.paper.markdown import markdown
+from surefoot.paper.problems import ALL
 from surefoot.paper.studies.benchmark.agreement import ceiling
 from surefoot.paper.studies.benchmark.figures import draw_labels, draw_traces
+from surefoot.paper.studies.benchmark.recorded import read_distances
 from surefoot.paper.studies.benchmark.study import AGAIN, NO_KERNEL, Group, State, distances
 
 Tests = dict[tuple[str, int], dict[tuple[str, str], Comparison]]
@@ -53,6 +57,27 @@ def write(done: Sequence[tuple[Group, State]], folder: Path, heading: str) -> st
         text += _control(found)
     (folder / "labels.md").write_text(text, encoding="utf-8")
     return text
+
+
+def recorded_tests(folder: Path) -> Tests:
+    """ScaledEI against every other policy, of distances.csv: what is known where the runs are gone."""
+    problems = [problem.abbreviation for problem in ALL]
+    tests: Tests = {}
+    for (_, kernel, n), table in sorted(read_distances(folder).items(), key=lambda item: item[0][1:], reverse=True):
+        if n in EVALUATIONS:
+            cells = sorted((key for key in table if key[1] != AGAIN), key=lambda key: _place(key, problems))
+            five = {key: table[key][:5, None] for key in cells}  # as many seeds as the paper has, at this n alone
+            tests[kernel, n] = compare(five, 1)
+    if not tests:
+        raise InvalidInputError(f"expected runs of {EVALUATIONS[-1]} evaluations in {folder}; got none; try more")
+    return tests
+
+
+def _place(key: tuple[str, str], problems: list[str]) -> tuple[int, int]:
+    """Where the paper's tables have it; other policies come last."""
+    problem, policy = key
+    known = policy in PAPER_POLICIES
+    return problems.index(problem), PAPER_POLICIES.index(policy) if known else len(PAPER_POLICIES)
 
 
 def describe(done: Sequence[tuple[Group, State]]) -> str:

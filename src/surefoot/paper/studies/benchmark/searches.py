@@ -17,7 +17,7 @@ from surefoot.paper.markdown import markdown
 from surefoot.paper.statistics import paired_t
 from surefoot.paper.studies.benchmark.figures import COLOURS
 from surefoot.paper.studies.benchmark.recorded import read_distances
-from surefoot.style import styled
+from surefoot.style import LIGHT, styled
 
 POLICIES = ("PI", "ScaledEI", "EI")
 SEARCH_NAMES = {
@@ -94,8 +94,9 @@ def draw(found: Found, path: Path, n: int) -> Path:
         ax.set_title(SEARCH_NAMES.get(search, search), fontsize=10)
         ax.grid(axis="y")
     axes[0, 0].set_ylabel(f"log10 distance after {n} evaluations")
-    handles = [plt.Line2D([], [], color=COLOURS[policy], lw=2.5, label=policy) for policy in POLICIES]
-    fig.legend(handles=handles, loc="outside lower center", ncols=3, frameon=False)
+    handles = [plt.Line2D([], [], color=COLOURS[policy], lw=2.5, label=f"{policy}, mean") for policy in POLICIES]
+    handles.append(plt.Line2D([], [], color=LIGHT["muted"], ls="", marker=".", ms=5, label="one run"))
+    fig.legend(handles=handles, loc="outside lower center", ncols=4, frameon=False)
     return save_figure(fig, path)
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from surefoot.calibration.coverage import covered, ranks
-from surefoot.errors import UnknownNameError
+from surefoot.errors import InvalidInputError, UnknownNameError
 from surefoot.inference.infer import Plan, infer
 from surefoot.inference.result import NAMES, Vector
 from surefoot.inference.signals import Signals, make_signal
@@ -130,6 +130,23 @@ def summarize_coverage(todo: Sequence[CoverageCase], folder: Path) -> list[Cover
         rank, sd, emulator_error = columns
         converged = sum(row["converged"] for row in found)
         rows.append(CoverageRow(*key, rank, sd, error, emulator_error, converged))
+    return rows
+
+
+def recorded_coverage(folder: Path) -> list[CoverageRow]:
+    """What coverage.csv says of every patient, for the figure; the emulator's errors are not in it."""
+    path = folder / "coverage.csv"
+    if not path.exists():
+        raise InvalidInputError(f"expected {path.name} in {folder}; got none; try the study without --only-figure")
+    found: dict[tuple[str, str], dict[str, list[list[float]]]] = {}
+    with path.open(newline="", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            here = found.setdefault((row["variant"], row["noise_level"]), {name: [] for name in NAMES})
+            here[row["parameter"]].append([float(row[name]) for name in ("rank", "posterior_sd", "error")])
+    rows = []
+    for key, by_name in found.items():
+        rank, sd, error = np.moveaxis(np.asarray([by_name[name] for name in NAMES]), (2, 1, 0), (0, 1, 2))
+        rows.append(CoverageRow(*key, rank, sd, error, np.full(len(rank), np.nan), 0))
     return rows
 
 
