@@ -1,4 +1,4 @@
-"""`python -m benchmarks.regret`: surefoot's regret beside that of other libraries; see docs/evidence/regret.md.
+"""`python -m benchmarks.regret`: surefoot's regret beside that of other libraries; see docs/evidence/regret-study.md.
 
     python -m benchmarks.regret --out results/regret --workers 2
     python -m benchmarks.regret --suite paper --library surefoot --library surefoot:policy=EI,kernel=matern52

@@ -190,7 +190,7 @@ def _heading(runs: Sequence[Run], commands: Sequence[str]) -> list[str]:
         "Every run starts from the Latin hypercube of 10 d points (many-inputs: 2 d) of its problem and seed, the same "
         "for all libraries;",
         "those of the suites small and mixed start as each library does by default. Less is better; the least is bold.",
-        "How each library is called: docs/evidence/regret.md.", "",
+        "How each library is called: docs/evidence/regret-study.md.", "",
     ]  # fmt: skip
 
 
