@@ -102,6 +102,7 @@ print(more.fun, "after", more.nfev, "evaluations")
 # ----------
 #
 # - A simulator that can take Python down with it, or that hangs: :doc:`/howto/crashes`.
+# - More about points that can be built, and maps of failures: :doc:`/howto/build`.
 # - Limits that you know, or that its outputs have to meet: :doc:`constraints_and_crashes`.
 # - Integers and choices: :doc:`/howto/integers`.
 # - :doc:`/reference/api` lists all keywords of ``minimize``.
