@@ -35,7 +35,7 @@ def _grid(n: int) -> tuple[Any, list[Any]]:
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    n_columns = min(n, 3)
+    n_columns = 2 if n == 4 else min(n, 3)
     figure, axes = plt.subplots(-(-n // n_columns), n_columns, figsize=(4.2 * n_columns, 3.2 * -(-n // n_columns)),
                                 squeeze=False, layout="constrained")  # fmt: skip
     for extra in axes.flat[n:]:

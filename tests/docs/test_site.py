@@ -146,6 +146,17 @@ def test_a_page_fits_a_phone(open_page, path):
     assert page.complaints == []
 
 
+def test_a_table_that_is_wider_than_a_phone_says_that_it_scrolls(open_page):
+    page = open_page("contributing/walks.html", PHONE)
+    if not page.evaluate("CSS.supports('container-type', 'scroll-state')"):
+        pytest.skip("this Chromium cannot tell what scrolls")
+    table = ".pst-scrollable-table-container > table"
+    said = page.evaluate(f"getComputedStyle(document.querySelector('{table}'), '::before').content")
+    assert "scroll sideways" in said
+    wide = open_page("howto/index.html")
+    assert wide.evaluate(f"getComputedStyle(document.querySelector('{table}'), '::before').content") == "none"
+
+
 def test_the_menu_of_a_phone_leads_to_another_section(open_page):
     page = open_page("index.html", PHONE)
     page.locator("button.primary-toggle, label.primary-toggle").first.click()
