@@ -1,1 +1,1 @@
-"""Regret against other libraries: `python -m benchmarks.regret`; docs/evidence/regret-study.md says what is compared."""
+"""Regret against other libraries: `python -m benchmarks.regret`; docs/evidence/regret-study.md has the details."""
