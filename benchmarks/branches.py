@@ -76,7 +76,7 @@ def beam(trial: Trial) -> float:
 
 
 def threshold(trial: Trial) -> float:
-    """A number decides what is asked for: that is not understood, and drawn at random as before."""
+    """A real number decides what is asked for."""
     x = trial.suggest_float("x", 0.0, 1.0)
     value = (x - 0.6) ** 2
     return value + (trial.suggest_float("y", 0.0, 1.0) - 0.2) ** 2 if x > 0.5 else value + 0.05

@@ -11,6 +11,7 @@ from surefoot.integrations.optuna import SurefootSampler, guarded
 from surefoot.integrations.optuna_branches import Branches, all_parameters, branches_of, conditions_of
 from surefoot.integrations.optuna_history import SUGGESTION, published, runs_of
 from surefoot.integrations.optuna_space import engine_space
+from surefoot.optimize.parameters import Categorical, Integer, Real
 
 optuna.logging.set_verbosity(optuna.logging.ERROR)
 
@@ -52,6 +53,10 @@ def told(*points, values=None):
     return study
 
 
+def asked_for(condition, decider, values):
+    return condition.rule(decider)(np.asarray([decider.encode(value) for value in values])).tolist()
+
+
 def test_what_decides_is_learned_from_the_trials():
     study = studied(solver, 40)
     assert all_parameters(study.trials) == SPACE
@@ -64,24 +69,38 @@ def test_as_many_parameters_as_an_integer_says_are_understood_and_unseen_numbers
     study = studied(layers, 30)
     rules = conditions_of([t for t in study.trials if t.params["n"] != 3], all_parameters(study.trials))
     by_name = {c.name: c for c in rules}
-    assert [by_name["w1"].holds(n) for n in (1, 2, 3, 4)] == [False, True, True, True]
-    assert [by_name["w3"].holds(n) for n in (1, 2, 3, 4)] == [False, False, False, True]
+    assert asked_for(by_name["w1"], Integer(1, 4), [1, 2, 3, 4]) == [False, True, True, True]
+    assert asked_for(by_name["w3"], Integer(1, 4), [1, 2, 3, 4]) == [False, False, False, True]
 
 
 def test_a_value_that_no_trial_had_asks_for_everything():
     study = told({"kind": "explicit", "x": 0.0, "cfl": 0.5}, {"kind": "implicit", "x": 0.0, "pre": "none"})
     rules = {c.name: c for c in conditions_of(study.trials, SPACE)}
-    assert (rules["cfl"].holds(1), rules["cfl"].holds(2), rules["pre"].holds(2)) == (False, True, True)
+    kinds = Categorical(range(3))
+    assert asked_for(rules["cfl"], kinds, [0, 1, 2]) == [True, False, True]
+    assert asked_for(rules["pre"], kinds, [0, 1, 2]) == [False, True, True]
+
+
+def test_a_real_number_decides_where_there_is_one_value_beyond_which_a_parameter_is_asked_for():
+    def objective(trial):
+        x = trial.suggest_float("x", 0.1, 10, log=True)
+        return x if x < 3 else trial.suggest_float("y", 0, 1)
+
+    study = studied(objective, 60)
+    (rule,) = conditions_of(study.trials, all_parameters(study.trials))
+    assert asked_for(rule, Real(0.1, 10, log=True), [0.1, 2.0, 4.0, 10.0]) == [False, False, True, True]
 
 
 def test_what_no_single_parameter_decides_stays_random():
     def objective(trial):
         x = trial.suggest_float("x", 0, 1)
-        return x if x < 0.5 else trial.suggest_float("y", 0, 1)
+        return x if 0.3 < x < 0.7 else trial.suggest_float("y", 0, 1)
 
     study = studied(objective, 30)
     assert list(all_parameters(study.trials)) == ["x"]
     assert branches_of(study.trials, all_parameters(study.trials)) is None
+    few = studied(lambda trial: trial.suggest_float("x", 0, 1) + (trial.number and trial.suggest_float("y", 0, 1)), 3)
+    assert list(all_parameters(few.trials)) == ["x"]  # one trial without it tells nothing
 
 
 def test_parameters_whose_distributions_changed_are_left_out():
@@ -172,3 +191,12 @@ def test_an_interrupted_study_goes_on_with_the_same_points(tmp_path):
         study = optuna.create_study(storage=url, study_name="s", sampler=SurefootSampler(seed=4), load_if_exists=True)
         study.optimize(solver, n_trials=8)
     assert [t.params for t in study.trials] == [t.params for t in whole.trials]
+
+
+def test_trials_outside_of_todays_space_say_nothing():
+    study = told(
+        {"kind": "explicit", "x": 0.0, "cfl": 0.5}, {"kind": "implicit", "x": 0.0}, {"kind": "explicit", "x": 1.0}
+    )
+    assert conditions_of(study.trials, SPACE) == []
+    (rule,) = conditions_of(study.trials, {**SPACE, "x": FloatDistribution(-0.5, 0.5)})
+    assert rule.asked == {0: True, 1: False}

@@ -80,7 +80,7 @@ class SurefootSampler(BaseSampler):
     search_space  Optuna's distributions by name; without it the parameters of the finished trials are used, and the
                   first trial is random. With it, a study in which everything failed so far works too.
                   Parameters that an objective asks for only sometimes are suggested too, once trials tell by which
-                  category or integer that is decided; others of that kind are random
+                  category or number that is decided; others of that kind are random
     seed, n_init and all other settings (policy, kernel, noise, search, failures, min_success …) are those of `minimize`
     constraints   known ones on the parameters, as for `minimize`: no suggestion violates one. They need search_space
     learn_from_all_failures  also from FAIL trials without a reason: only where no machine ever dies

@@ -1,29 +1,33 @@
 """Parameters that an objective asks for only sometimes: `degree` with a polynomial kernel, `units_3` with three layers.
 
 Optuna's spaces are defined while an objective runs, so nobody says when a parameter is asked for. It is learned from
-the trials: by which category or integer, and by which of its values. A guess that is wrong costs nothing: a value that
-is not asked for is ignored, one that is asked for is a valid one, and the next suggestion knows better.
+the trials: by which category, integer or real number, and by which of its values. A guess that is wrong costs nothing:
+a value that is not asked for is ignored, one that is asked for is a valid one, and the next suggestion knows better.
 
 Space     All parameters of all branches. Where a parameter is not asked for it rests at one value, so that points which
           differ in nothing else are the same point, for the model and for the search.
-Unseen    A category's value that no trial has had asks for everything; an integer's does what the nearest seen does.
+Unseen    A category's value that no trial has had asks for everything; a number does what the nearest seen one does.
+Numbers   Any real number would explain everything, as no two trials share one. It does only where there is one value
+          above or below which a parameter is asked for, with SIDE trials at least on either side.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from optuna.distributions import BaseDistribution, CategoricalDistribution, IntDistribution
+from optuna.distributions import BaseDistribution, FloatDistribution
 from optuna.trial import FrozenTrial, TrialState
 
-from surefoot.integrations.optuna_space import Distributions, engine_space, to_engine
-from surefoot.optimize.parameters import Value
+from surefoot.integrations.optuna_space import Distributions, contains, engine_space, to_engine
+from surefoot.optimize.parameters import Categorical, Parameter, Value
 from surefoot.optimize.space import Space
 
+SIDE = 2  # trials on either side of the value of a real number that decides
 _MOST_LISTED = 10**5  # points of a finite space that are counted one by one
 _ENDED = (TrialState.COMPLETE, TrialState.PRUNED)
 
@@ -35,15 +39,17 @@ class Condition:
     name: str
     decider: str
     asked: Mapping[Value, bool]  # by the engine's values of the decider that were seen
-    ordered: bool  # whether those are numbers with neighbours
 
-    def holds(self, value: Value) -> bool:
-        """Whether the parameter is asked for where its decider has this value."""
-        if value in self.asked:
-            return self.asked[value]
-        if not self.ordered:
-            return True
-        return self.asked[min(self.asked, key=lambda seen: (abs(seen - value), seen))]
+    def rule(self, decider: Parameter) -> Callable[[np.ndarray], np.ndarray]:
+        """Whether it is asked for, (m,), at points whose inputs of the decider are (m, k)."""
+        seen = np.asarray([decider.encode(value) for value in self.asked])
+        asked = np.asarray(list(self.asked.values()), bool)
+        if isinstance(decider, Categorical):
+            without = seen[~asked]
+            return lambda units: ~(units[:, None] == without).all(axis=2).any(axis=1)
+        order = np.argsort(seen[:, 0])
+        between, asked = 0.5 * (seen[order[1:], 0] + seen[order[:-1], 0]), asked[order]
+        return lambda units: np.asarray(asked[np.searchsorted(between, units[:, 0])])
 
 
 def all_parameters(trials: Sequence[FrozenTrial]) -> dict[str, BaseDistribution]:
@@ -66,17 +72,25 @@ def conditions_of(trials: Sequence[FrozenTrial], distributions: Distributions) -
 
     Deciders come before what they decide.
     """
-    ended = [t for t in trials if t.state in _ENDED]
+    ended = [t for t in trials if t.state in _ENDED and _is_inside(t, distributions)]
     settled = [name for name in distributions if all(name in t.params for t in ended)]
     open_ones = [name for name in distributions if name not in settled and any(name in t.params for t in ended)]
     found: list[Condition] = []
-    while True:
-        new = [c for name in open_ones if (c := _condition(name, settled, distributions, ended)) is not None]
-        if not new:
-            return found
-        found += new
-        settled += [c.name for c in new]
-        open_ones = [name for name in open_ones if name not in settled]
+    for real in (False, True):  # a real number is asked last
+        while True:
+            deciders = [name for name in settled if isinstance(distributions[name], FloatDistribution) == real]
+            new = [c for name in open_ones if (c := _condition(name, deciders, distributions, ended)) is not None]
+            if not new:
+                break
+            found += new
+            settled += [c.name for c in new]
+            open_ones = [name for name in open_ones if name not in settled]
+    return found
+
+
+def _is_inside(trial: FrozenTrial, distributions: Distributions) -> bool:
+    """Whether the values that it has are of today's space."""
+    return all(contains(d, trial.params[name]) for name, d in distributions.items() if name in trial.params)
 
 
 def _condition(
@@ -85,15 +99,19 @@ def _condition(
     """The first decider by whose value all trials agree, and without which none has the parameter."""
     for decider in deciders:
         d = distributions[decider]
-        if not isinstance(d, (CategoricalDistribution, IntDistribution)):
-            continue
         if any(name in t.params and decider not in t.params for t in ended):
             continue
         seen = {(to_engine(d, t.params[decider]), name in t.params) for t in ended if decider in t.params}
-        asked = dict(seen)
-        if len(asked) == len(seen) and any(asked.values()):
-            return Condition(name, decider, asked, isinstance(d, IntDistribution))
+        asked = dict(sorted(seen))
+        if len(asked) == len(seen) and (not isinstance(d, FloatDistribution) or _has_two_sides(list(asked.values()))):
+            return Condition(name, decider, asked)
     return None
+
+
+def _has_two_sides(asked: list[bool]) -> bool:
+    """Whether values in order are first all of one kind and then all of the other, and several of each."""
+    n = sum(asked)
+    return min(n, len(asked) - n) >= SIDE and sum(a != b for a, b in pairwise(asked)) == 1
 
 
 class Branches:
@@ -104,22 +122,26 @@ class Branches:
     def __init__(self, space: Space, conditions: Sequence[Condition]) -> None:
         self._space = space
         self.d, self.n_inputs, self.free = space.d, space.n_inputs, space.free
-        self.is_continuous, self.has_steps, self.pools = space.is_continuous, space.has_steps, space.pools
+        self.is_continuous = False  # what rests is not free
+        self.has_steps, self.pools = space.has_steps, space.pools
         self.encode, self.decode = space.encode, space.decode
         columns = dict(zip(space.names, (where for _, where in space.columns()), strict=True))
         parameters = dict(zip(space.names, space.parameters, strict=True))
         self._rest = space.snap(np.full((1, space.n_inputs), 0.5))[0]
         self._resting = dict(zip(space.names, space.decode(self._rest), strict=True))
         self._conditions = [
-            (c, columns[c.name], parameters[c.decider], columns[c.decider]) for c in conditions if c.name in columns
+            (c, columns[c.name], columns[c.decider], c.rule(parameters[c.decider]))
+            for c in conditions
+            if c.name in columns
         ]
+        self._encode = {name: p.encode for name, p in parameters.items()}
 
     def rests(self, values: Mapping[str, Any]) -> dict[str, Value]:
         """The values of the parameters that are not asked for at these values of others."""
         found: dict[str, Value] = {}
-        for c, *_ in self._conditions:
-            value = found.get(c.decider, values.get(c.decider))
-            if c.decider in found or (value is not None and not c.holds(value)):
+        for c, _, _, asked in self._conditions:
+            known = c.decider in values
+            if c.decider in found or (known and not asked(np.asarray([self._encode[c.decider](values[c.decider])]))[0]):
                 found[c.name] = self._resting[c.name]
         return found
 
@@ -127,10 +149,8 @@ class Branches:
         """Valid points (m, D) with all that is not asked for put to rest."""
         units = np.array(units)
         resting: dict[str, np.ndarray] = {}
-        for c, own, decider, where in self._conditions:
-            values, which = np.unique(units[:, where], axis=0, return_inverse=True)
-            holds = np.asarray([c.holds(decider.decode(value)) for value in values], bool)
-            resting[c.name] = ~holds[which.reshape(-1)] | resting.get(c.decider, np.zeros(len(units), bool))
+        for c, own, where, asked in self._conditions:
+            resting[c.name] = ~asked(units[:, where]) | resting.get(c.decider, np.zeros(len(units), bool))
             units[resting[c.name], own] = self._rest[own]
         return units
 
