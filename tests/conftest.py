@@ -1,12 +1,17 @@
 """One BLAS thread for all tests: the engine limits itself, but many tests call its parts directly.
 
 In CI (CI=true) a test that is skipped is a failure: what it needs is to be installed there.
+Programs that a shell starts in the background ignore Ctrl-C, and so would all that the tests start: not here.
 """
 
 import os
+import signal
 
 import pytest
 from threadpoolctl import threadpool_limits
+
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -149,6 +149,20 @@ def test_less_trust_is_a_lower_bar_for_the_weight():
     )
 
 
+def test_p_counts_as_far_as_it_is_trusted_and_more_trust_than_all_of_it_counts_once():
+    weight, _ = fit_success(at_random(), MODEL, None, NO_DRAWS, MODEL.least)
+    x = np.random.default_rng(0).random((1, 200, 3))
+    log_p, trust = weight.of.log_p(x), float(weight.trust[0, 0])
+    above = log_p > np.log(MODEL.least * trust)
+    assert above.any()
+    np.testing.assert_allclose(weight.values(x)[above], trust * log_p[above], rtol=1e-12)
+    twice = replace(weight, trust=np.full((1, 1), 2.0))
+    assert (twice.values(x) <= log_p).all()
+    step = 1e-6
+    slope = (weight.values(x + [step, 0.0, 0.0]) - weight.values(x - [step, 0.0, 0.0])) / (2.0 * step)
+    np.testing.assert_allclose(weight.values_and_gradients(x)[1][..., 0], slope, rtol=1e-4, atol=1e-5)
+
+
 def test_where_the_base_rate_alone_counts_the_map_is_flat(monkeypatch):
     monkeypatch.setattr(experts, "PRIOR", (1e-9, 1e-9, 1e-9, 1e-9, 1.0))
     X, failed = half_space(12)

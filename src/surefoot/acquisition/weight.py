@@ -5,6 +5,8 @@ Caution   Where P < least the logarithm counts 21 times: in effect a chance cons
           docs/evidence/failures.md has the comparison.
 Smooth    A calibrated P needs no kink: below `least` the weight bends down with the square of the logarithm, which a
           gradient search follows along a border.
+Trust     Where failures are at random, P tells where some happened and not where others will: log P counts only as
+          far as it is trusted, and so does `least`.
 Cost      Where a failure costs c times what a success costs, the policy per unit of cost is P / (P + (1 - P) c) times
           the policy, and `least` becomes c least, or 1 - (1 - least) / c where c > 1. c = 1 is the plain product.
 Shapes    x (R, m, d), log P (R, m), gradients (R, m, d).
@@ -31,7 +33,7 @@ class Weight:
     where: Array | None = None  # (R, 1) runs that are weighted; None: all
     smooth: bool = False  # below `least` it bends down instead of having a kink
     cost: float = 1.0  # of a failure, in successes
-    trust: Array | None = None  # (R, 1) what `least` is multiplied with; None: 1
+    trust: Array | None = None  # (R, 1) what `least` is multiplied with, and log P where it is below 1; None: 1
 
     def probability(self, x: Array) -> Array:
         """P itself at x, (R, m)."""
@@ -56,6 +58,9 @@ class Weight:
         """The weight, and its derivative in log P."""
         xp = namespace(log_p)
         value, slope = log_p, xp.ones_like(log_p)
+        if self.trust is not None:
+            share = xp.minimum(self.trust, 1.0 + 0.0 * self.trust)
+            value, slope = share * value, share * slope
         if self.cost != 1.0:
             p = xp.exp(log_p)
             paid = p + (1.0 - p) * self.cost

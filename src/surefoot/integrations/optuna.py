@@ -32,13 +32,13 @@ from surefoot.engine.warmth import Warmth
 from surefoot.errors import InvalidInputError, SpaceExhaustedError, SurefootWarning, described
 from surefoot.execute.outcome import exception_outcome
 from surefoot.expect import expect
+from surefoot.integrations.optuna_branches import all_parameters, branches_of
 from surefoot.integrations.optuna_history import (
     FALLBACK,
     LIMITS,
     REASON,
     SUGGESTION,
     TRANSIENT,
-    common_space,
     is_taken_out,
     result_of,
     runs_of,
@@ -77,8 +77,10 @@ __all__ = ["REASON", "SurefootSampler", "guarded", "result_of"]
 class SurefootSampler(BaseSampler):
     """Suggests as `surefoot.minimize` does, from the trials of an Optuna study with one objective.
 
-    search_space  Optuna's distributions by name; without it the parameters that all finished trials share are
-                  used, and the first trial is random. With it, a study in which everything failed so far works too.
+    search_space  Optuna's distributions by name; without it the parameters of the finished trials are used, and the
+                  first trial is random. With it, a study in which everything failed so far works too.
+                  Parameters that an objective asks for only sometimes are suggested too, once trials tell by which
+                  category or number that is decided; others of that kind are random
     seed, n_init and all other settings (policy, kernel, noise, search, failures, min_success …) are those of `minimize`
     constraints   known ones on the parameters, as for `minimize`: no suggestion violates one. They need search_space
     learn_from_all_failures  also from FAIL trials without a reason: only where no machine ever dies
@@ -149,11 +151,11 @@ class SurefootSampler(BaseSampler):
         self._lock = threading.Lock()
 
     def infer_relative_search_space(self, study: Study, trial: FrozenTrial) -> dict[str, BaseDistribution]:
-        """The explicit space, or what all finished trials share."""
+        """The explicit space, or what finished trials share and what is asked for in branches that are understood."""
         sign_of(study)
         if self._search_space is not None:
             return without_single(self._search_space)
-        return without_single(common_space(self._trials(study)))
+        return without_single(all_parameters(self._trials(study)))
 
     def sample_relative(
         self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
@@ -181,10 +183,10 @@ class SurefootSampler(BaseSampler):
     ) -> tuple[dict[str, Value], Warmth]:
         """The engine's values for trial number `me`, and where its searches ended."""
         n_init = default_n_init(len(search_space)) if self._n_init is None else self._n_init
-        region = None if self._domain is None else self._domain.region
         outputs = self._settings.outputs or constraint_limits(trials)
-        space, runs = runs_of(trials, me, search_space, sign, self._learn_from_all, region, outputs)
-        domain: Domain = space if self._domain is None else self._domain
+        special = branches_of(trials, search_space) if self._domain is None else self._domain
+        space, runs = runs_of(trials, me, search_space, sign, self._learn_from_all, special, outputs)
+        domain: Domain = space if special is None else special
         number = me - sum(is_taken_out(t) and t.number < me for t in trials)  # the design begins anew
         settings = replace(self._settings, n_init=n_init, outputs=outputs)
         suggestion = suggest(domain, runs, number, settings.spec, warmth_of(trials), reference_on(self._device))

@@ -29,6 +29,7 @@ from optuna.trial import FrozenTrial, TrialState
 from surefoot.engine.batch import Batch
 from surefoot.engine.warmth import Warmth
 from surefoot.errors import InvalidInputError, encodable
+from surefoot.integrations.optuna_branches import Branches
 from surefoot.integrations.optuna_changed import OUTSIDE, as_of_today
 from surefoot.integrations.optuna_outputs import constraint_limits, objective_of, outputs_of
 from surefoot.integrations.optuna_space import (
@@ -39,11 +40,11 @@ from surefoot.integrations.optuna_space import (
     to_engine,
     without_single,
 )
+from surefoot.optimize.allowed import Allowed
 from surefoot.optimize.batches import batch_of
 from surefoot.optimize.history import Evaluation, History, judged
 from surefoot.optimize.outputs import renamed
 from surefoot.optimize.parameters import Value
-from surefoot.optimize.region import Region
 from surefoot.optimize.result import Result, make_result
 from surefoot.optimize.settings import Settings, default_n_init
 from surefoot.optimize.space import Space
@@ -199,22 +200,23 @@ def published(trial: FrozenTrial) -> dict[str, Value]:
     """The engine's values that a suggestion announced; none if there is no suggestion, or a damaged one."""
     suggestion = trial.system_attrs.get(SUGGESTION)
     values = suggestion.get("params") if isinstance(suggestion, dict) else None
-    return values if isinstance(values, dict) else {}
+    return dict(values) if isinstance(values, dict) else {}
 
 
-def point_of(trial: FrozenTrial, distributions: Distributions, space: Space) -> tuple[Value, ...] | None:
-    """The engine's values of a trial: suggested, enqueued or published; None if some are unknown or out of range."""
-    enqueued, suggested = trial.system_attrs.get("fixed_params") or {}, published(trial)
-    values = []
+def point_of(
+    trial: FrozenTrial, distributions: Distributions, space: Space, branches: Branches | None = None
+) -> tuple[Value, ...] | None:
+    """The engine's values of a trial: suggested, enqueued or published; None if some are unknown or out of range.
+
+    branches: where it is known what is not asked for, that rests.
+    """
+    enqueued, values = trial.system_attrs.get("fixed_params") or {}, published(trial)
     try:
-        for name, d in distributions.items():
-            if name in trial.params:
-                values.append(to_engine(d, trial.params[name]))
-            elif name in enqueued:
-                values.append(to_engine(d, enqueued[name]))
-            else:
-                values.append(suggested[name])
-        return space.validate(values)
+        values |= {name: to_engine(d, enqueued[name]) for name, d in distributions.items() if name in enqueued}
+        values |= {name: to_engine(d, trial.params[name]) for name, d in distributions.items() if name in trial.params}
+        if branches is not None:
+            values |= {name: value for name, value in branches.rests(values).items() if name not in trial.params}
+        return space.validate([values[name] for name in distributions])
     except (KeyError, ValueError, TypeError, OverflowError):
         return None
 
@@ -225,20 +227,22 @@ def runs_of(
     distributions: Distributions,
     sign: float,
     learn_from_all: bool,
-    region: Region | None = None,
+    domain: Allowed | Branches | None = None,
     limited: Iterable[str] = (),
 ) -> tuple[Space, Batch]:
     """What the engine needs to suggest a point for trial number `me`.
 
-    region: what known constraints allow; limited: outputs that have limits.
+    domain: what known constraints allow, or what is not always asked for; limited: outputs that have limits.
     """
     space = engine_space(distributions)
+    region = None if domain is None else domain.region
+    branches = domain if isinstance(domain, Branches) else None
     typical = typical_value(trials)
     pending, told = [], []
     for trial in trials:
         if trial.number == me or is_void(trial):
             continue
-        x = point_of(trial, distributions, space)
+        x = point_of(trial, distributions, space, branches)
         if x is not None and trial.state.is_finished():
             evaluation = evaluation_of(trial, x, sign, typical, learn_from_all)
             violates = () if region is None else tuple(map(str, region.violated(x)))
