@@ -159,7 +159,8 @@ def test_p_counts_as_far_as_it_is_trusted_and_more_trust_than_all_of_it_counts_o
     twice = replace(weight, trust=np.full((1, 1), 2.0))
     assert (twice.values(x) <= log_p).all()
     step = 1e-6
-    slope = (weight.values(x + [step, 0.0, 0.0]) - weight.values(x - [step, 0.0, 0.0])) / (2.0 * step)
+    along = np.array([step, 0.0, 0.0])
+    slope = (weight.values(x + along) - weight.values(x - along)) / (2.0 * step)
     np.testing.assert_allclose(weight.values_and_gradients(x)[1][..., 0], slope, rtol=1e-4, atol=1e-5)
 
 
