@@ -6,7 +6,8 @@ Caution   Where P < least the logarithm counts 21 times: in effect a chance cons
 Smooth    A calibrated P needs no kink: below `least` the weight bends down with the square of the logarithm, which a
           gradient search follows along a border.
 Trust     Where failures are at random, P tells where some happened and not where others will: log P counts only as
-          far as it is trusted, and so does `least`.
+          far as it is trusted, and so does `least`. Below a trust of 0.9 the weight bends less, below 0.5 not at all:
+          one failure beside the optimum would otherwise close it for the rest of the run.
 Cost      Where a failure costs c times what a success costs, the policy per unit of cost is P / (P + (1 - P) c) times
           the policy, and `least` becomes c least, or 1 - (1 - least) / c where c > 1. c = 1 is the plain product.
 Shapes    x (R, m, d), log P (R, m), gradients (R, m, d).
@@ -70,7 +71,8 @@ class Weight:
             bar = math.log(least) if self.trust is None else math.log(least) + xp.log(self.trust)
             below = xp.minimum(log_p - bar, 0.0 * log_p)
             if self.smooth:
-                value, slope = value - _BEND * below * below, slope - 2.0 * _BEND * below
+                bend = _BEND if self.trust is None else _BEND * xp.clip(2.5 * (self.trust - 0.5), 0.0, 1.0)
+                value, slope = value - bend * below * below, slope - 2.0 * bend * below
             else:
                 value, slope = value + _CAUTION * below, xp.where(below < 0.0, slope + _CAUTION, slope)
         if self.where is not None:
