@@ -213,11 +213,11 @@ def _checkpoint(storage: RDBStorage) -> None:
 
 
 @contextlib.contextmanager
-def opened(place: str | os.PathLike[str], *, write: bool = False) -> Iterator[RDBStorage]:
+def opened(place: str | os.PathLike[str], *, write: bool = False, create: bool = False) -> Iterator[RDBStorage]:
     """A storage, closed at the end; to read from unless `write`. What goes wrong is an error of ours."""
     storage = None
     try:
-        storage = open_storage(place, read_only=not write)
+        storage = open_storage(place, create=create, read_only=not write)
         yield storage
     except (StorageInternalError, SQLAlchemyError, sqlite3.Error) as error:
         url = parse_url(place)
