@@ -2,9 +2,9 @@
 
 A trial that has ended cannot be changed in Optuna's storage, and should not be: bounds may be changed back. So trials
 are read differently. One whose point is among the parameters of today counts as any other. One whose point is not,
-because a bound was moved, a step changed, a choice taken away or a parameter fixed, is OUTSIDE: kept, not learned from, not counted.
-A parameter that came later has the value in earlier trials that the user said it had. Where a parameter has become
-another (real instead of integer, a number instead of choices), the same value is the same point: 3 as 3.0.
+because a bound was moved, a step changed, a choice taken away or a parameter fixed, is OUTSIDE: kept, not learned from,
+not counted. A parameter that came later has the value in earlier trials that the user said it had. Where a parameter
+has become another (real instead of integer, a number instead of choices), equal values are the same point: 3 as 3.0.
 
 Why the model does not use what lies outside: its scales, its kernel and its map of failures are those of the box, and
 the values out there, which are often why the box was made smaller, would set them.
