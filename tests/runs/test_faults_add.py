@@ -19,7 +19,7 @@ from surefoot.runs.forget import forget
 from surefoot.runs.rows import read_rows
 from surefoot.runs.running import run
 from surefoot.runs.storage import close_storage, load_study, make_durable, open_storage, opened
-from surefoot.runs.study import open_study
+from surefoot.runs.study import CHANGES, counts_of, open_study
 from surefoot.runs.tables import trial_rows, write_rows
 
 CODE = "import sys; print(float(sys.argv[1]) ** 2 + float(sys.argv[2]))"
@@ -141,6 +141,28 @@ def test_forgetting_that_was_killed_is_repeated(make_problem, reporter):
     assert kill_at > 10
     with opened(problem.default_storage) as storage:
         assert forgotten_numbers(load_study(storage)) == {1, 2, 3}
+
+
+def change_to(problem, place, kill_at: int) -> None:
+    storage = open_storage(place)
+    kill_itself_at(storage, kill_at)
+    open_study(problem, storage)
+    close_storage(storage)
+
+
+def test_a_change_of_parameters_that_was_killed_is_kept_once(make_problem, tmp_path):
+    old = make_problem(CODE)
+    add_to(old, old.default_storage, table_of(tmp_path, 0))
+    new = make_problem(CODE, parameters={"a": {"low": 0, "high": 9, "kind": "integer"}, "b": {"low": 0.0, "high": 9.0}})
+    kill_at = 3
+    while was_killed(change_to, new, new.default_storage, kill_at):
+        kill_at += 5
+    assert kill_at > 10
+    with opened(new.default_storage) as storage:
+        study = load_study(storage)
+        (entry,) = study.user_attrs[CHANGES]
+        assert len(entry["changes"]) == 2
+        assert counts_of(study, 9).outside > 0
 
 
 def test_two_additions_of_the_same_table_at_once_add_it_once(make_problem, tmp_path):
