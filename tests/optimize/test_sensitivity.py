@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from surefoot import minimize
+from surefoot.optimize.notes import notes, unit_notes
 
 BOUNDS = [(0.0, 1.0), (0.0, 1.0)]
 
@@ -92,3 +93,34 @@ def test_the_probability_of_being_feasible_is_large_inside_and_small_outside():
     inside, outside = result.model.feasible_probability([(0.5, 0.5), (0.0, 0.0)])
     assert inside > 0.99
     assert outside < 0.01
+
+
+@pytest.mark.parametrize(
+    ("limit", "said"),
+    [
+        ("<= 250", "is at least 10^5 times as large as its limit <= 250.0: are the units the same?"),  # MPa, and Pa
+        (">= 250", "is at least 10^5 times as large as"),
+        ("between 100 and 250", "is at least 10^5 times as large as"),
+        ("<= 250e15", "is at least 10^8 times smaller than"),
+        (">= 5e11", "is at least 10^3 times smaller than"),
+        ("<= 250e6", ""),
+        ("<= 250e11", ""),  # loose, and kept
+        (">= 0", ""),
+    ],
+)
+def test_a_limit_that_is_orders_of_magnitude_away_from_every_value_asks_for_units(limit, said):
+    def beam(x):
+        return {"mass": float(x[0]), "stress": 1e8 + 3e8 * float(x[0])}
+
+    result = minimize(beam, BOUNDS, n_evals=6, n_init=6, outputs={"stress": limit})
+    (note,) = [note for note in notes(result) if "units" in note] or [""]
+    assert said in note
+    assert bool(said) == bool(note)
+    assert (note in repr(result)) or not note
+
+
+def test_values_of_zero_and_values_that_are_missing_ask_for_no_units():
+    result = minimize(lambda x: {"f": float(x[0]), "g": 0.0}, BOUNDS, n_evals=6, n_init=6, outputs={"g": "<= 1e9"})
+    assert unit_notes(result) == []
+    result = minimize(lambda x: {"f": float(x[0]), "g": math.nan}, BOUNDS, n_evals=6, n_init=6, outputs={"g": "<= 1e9"})
+    assert unit_notes(result) == []

@@ -1,15 +1,18 @@
 """Evaluations from elsewhere: every row ends somewhere, and none twice."""
 
+import sys
+
+import optuna
 import pytest
 
-from surefoot.errors import InvalidInputError
+from surefoot.errors import InvalidInputError, MissingExtraError
 from surefoot.integrations.optuna_history import result_of
 from surefoot.runs.add import add_rows
 from surefoot.runs.rows import read_rows
 from surefoot.runs.running import run
 from surefoot.runs.storage import open_storage
 from surefoot.runs.study import open_study
-from surefoot.runs.tables import as_csv, trial_rows
+from surefoot.runs.tables import as_csv, trial_rows, write_rows
 
 CODE = "import sys; print(float(sys.argv[1]) ** 2 + float(sys.argv[2]))"
 
@@ -46,6 +49,55 @@ def test_the_same_table_twice_adds_nothing(added):
     assert (first.evaluations, first.points) == (1, 1)
     assert (again.evaluations, again.points, again.known) == (0, 0, 2)
     assert len(study.get_trials()) == 2
+
+
+def test_a_point_that_was_evaluated_meanwhile_is_not_queued_again(added, reporter):
+    text = "a,b,value\n1,2,\n2,2,\n"
+    _, _, problem = added(text)
+    run(problem, reporter=reporter)
+    again, _, _ = added(text, problem)
+    assert (again.points, again.known) == (0, 2)
+
+
+def test_a_failure_at_a_queued_point_is_not_passed_over(added):
+    found, study, _ = added("a,b,value,reason\n1,2,,\n1,2,,mesh\n1,2,,\n")
+    assert (found.failures, found.points, found.known) == (1, 1, 1)
+    assert result_of(study).n_failures == 1
+
+
+def test_a_bad_row_leaves_nothing_behind(added, make_problem):
+    with pytest.raises(InvalidInputError, match="line 3"):
+        added("a,b,value\n1,2,3\n1,x,3\n")
+    problem = make_problem(CODE)
+    assert open_study(problem, open_storage(problem.default_storage)).get_trials() == []
+
+
+def test_added_trials_are_those_that_optuna_itself_would_store(make_problem, tmp_path):
+    parameters = {"a": {"low": 1.0, "high": 9.0, "log": True}, "n": {"low": 1, "high": 9}, "c": {"choices": ["x", 2]}}
+    problem = make_problem(CODE, parameters=parameters, outputs={"m": "<= 4"})
+    (tmp_path / "t.csv").write_text("a,n,c,value,reason,m\n1.5,2,x,3,,7\n2,3,2,,mesh,\n3,4,x,,,\n")
+    study = open_study(problem, open_storage(problem.default_storage, create=True))
+    add_rows(study, problem, read_rows(str(tmp_path / "t.csv")), "t.csv")
+    other = optuna.create_study(storage=open_storage(tmp_path / "other.db", create=True))
+    for trial in study.get_trials():
+        other.add_trial(trial)
+    assert other.get_trials() == study.get_trials()  # numbers and ids among the rest
+    assert [t.state.name for t in other.get_trials()] == ["COMPLETE", "FAIL", "WAITING"]
+
+
+def test_parquet_can_be_added(added, tmp_path, monkeypatch):
+    pytest.importorskip("pyarrow")
+    _, study, problem = added("a,b,value\n0,0,0\n")
+    rows = [{"a": 1.5, "b": 2, "value": 3.0, "reason": None}, {"a": 2.0, "b": 2, "value": None, "reason": "mesh"}]
+    write_rows(rows, tmp_path / "t.parquet")
+    found = add_rows(study, problem, read_rows(str(tmp_path / "t.parquet")), "t.parquet")
+    assert (found.evaluations, found.failures) == (1, 1)
+    (tmp_path / "torn.parquet").write_bytes((tmp_path / "t.parquet").read_bytes()[:40])
+    with pytest.raises(InvalidInputError, match=r"expected a table in .*torn\.parquet"):
+        read_rows(str(tmp_path / "torn.parquet"))
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(MissingExtraError, match=r"surefoot\[parquet\]"):
+        read_rows(str(tmp_path / "t.parquet"))
 
 
 def test_what_export_writes_goes_into_a_study_with_other_bounds(make_problem, added, reporter, tmp_path):

@@ -104,24 +104,81 @@ def test_what_a_parameter_was_must_be_one_of_its_values(problem):
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("before", "now", "values", "counted"),
     [
-        ({"a": {"low": 1.0, "high": 10.0, "log": True}}, "between -5.0 and 10.0: its bounds may change, not its kind"),
-        ({"a": {"low": -5, "high": 10, "kind": "integer"}}, 'got an integer between -5 and 10; try name = "p-2"'),
-        ({"a": {"choices": ["1", "2"]}}, "surefoot add PROBLEM.TOML p.db"),
+        ({"low": 1.0, "high": 9.0}, {"low": 1.0, "high": 9.0, "log": True}, [1.0, 2.5, 9.0], [1.0, 2.5, 9.0]),
+        ({"low": 1.0, "high": 9.0, "log": True}, {"low": 0.0, "high": 3.0}, [1.0, 2.5, 9.0], [1.0, 2.5]),
+        ({"low": 1.0, "high": 9.0}, {"low": 1, "high": 9, "kind": "integer"}, [1.0, 2.5, 9.0], [1, 9]),
+        ({"low": 1, "high": 9, "kind": "integer"}, {"low": 0.5, "high": 5.0}, [1, 3, 9], [1.0, 3.0]),
+        ({"choices": [1, 2, 4]}, {"choices": [4, 8, 2.0]}, [1, 2, 4], [2.0, 4]),
+        ({"choices": [1, 2, 4]}, {"low": 2, "high": 8, "kind": "integer"}, [1, 2, 4], [2, 4]),
+        ({"low": 1, "high": 9, "kind": "integer"}, {"choices": [3, "x"]}, [1, 3, 9], [3]),
+        ({"choices": [True, False, 2]}, {"low": 0.0, "high": 2.0}, [True, False, 2], [2.0]),
+        ({"choices": ["x", "2"]}, {"low": 0.0, "high": 2.0}, ["x", "2"], []),
     ],
 )
-def test_what_the_storage_cannot_change_is_refused_with_a_way_out(problem, reporter, changes, said):
-    run(problem(n_evals=1), reporter=reporter)
-    with pytest.raises(InvalidInputError) as error:
-        run(problem(**changes), reporter=reporter)
-    assert said in str(error.value)
+def test_scale_kind_and_choices_may_change_and_equal_values_are_carried_over(
+    make_problem, reporter, tmp_path, before, now, values, counted
+):
+    old = make_problem("print(1)", parameters={"a": before, "b": B}, n_init=4)
+    lines = [f"{str(value).lower() if isinstance(value, bool) else value},2,{i}" for i, value in enumerate(values)]
+    (tmp_path / "t.csv").write_text("\n".join(["a,b,value", *lines]))
+    study = open_study(old, open_storage(old.default_storage, create=True))
+    assert add_rows(study, old, read_rows(str(tmp_path / "t.csv")), "t.csv").evaluations == len(values)
+    new = make_problem("print(1)", parameters={"a": now, "b": B}, n_init=4, n_evals=len(counted) + 5)
+    result = run(new, reporter=reporter)
+    found = [x["a"] for x in result.x_iters][: len(counted)]
+    assert (found, [type(v) for v in found]) == (counted, [type(v) for v in counted])
+    assert result.nfev == len(counted) + 5
+    assert reporter.counts.outside == len(values) - len(counted)
+    assert any(note.startswith("the parameters have changed") for note in reporter.notes)
+    back = run(make_problem("print(1)", parameters={"a": before, "b": B}, n_init=4, n_evals=1), reporter=reporter)
+    assert [x["a"] for x in back.x_iters[: len(values)]] == values  # nothing was lost
+
+
+def test_it_goes_on_on_another_scale_as_a_new_study_would(problem, reporter):
+    positive, log = {"low": 0.5, "high": 10.0}, {"low": 0.5, "high": 10.0, "log": True}
+    run(problem(a=positive, n_evals=6), reporter=reporter)
+    changed = run(problem(a=log, n_evals=9), reporter=reporter)
+    fresh = problem(a=log, n_evals=9, name="fresh")
+    study = open_study(fresh, open_storage(fresh.default_storage, create=True))
+    rows = read_rows(str(problem().default_storage))
+    add_rows(study, fresh, [row for row in rows if int(row.cells["number"]) < 6], "p")
+    added = run(fresh, reporter=reporter)
+    assert [dict(x) for x in changed.x_iters] == [dict(x) for x in added.x_iters]
+
+
+def test_queued_points_are_evaluated_as_the_kind_of_today(make_problem, reporter):
+    code = "import sys; print(1 if sys.argv[1] == '3' else 2)"
+    old = make_problem(code, parameters={"a": A, "b": B}, n_evals=1)
+    study = open_study(old, open_storage(old.default_storage, create=True))
+    for a in (3.0, 4.5):
+        study.enqueue_trial({"a": a, "b": 1.0})
+    integer = {"low": 0, "high": 9, "kind": "integer"}
+    result = run(make_problem(code, parameters={"a": integer, "b": B}, n_evals=3), reporter=reporter)
+    assert result.x_iters[0] == {"a": 3, "b": 1.0}
+    assert result.func_vals[0] == 1.0  # the command had the text 3, not 3.0
+    assert all(isinstance(x["a"], int) for x in result.x_iters)
+
+
+def test_a_failure_is_carried_over_to_another_kind(make_problem, reporter, tmp_path):
+    old = make_problem("print(1)", parameters={"a": {"choices": ["x", "y"]}, "b": B})
+    (tmp_path / "t.csv").write_text("a,b,value,reason\nx,2,,mesh\ny,2,,mesh\n")
+    study = open_study(old, open_storage(old.default_storage, create=True))
+    add_rows(study, old, read_rows(str(tmp_path / "t.csv")), "t.csv")
+    new = make_problem("print(1)", parameters={"a": {"choices": ["z", "y"]}, "b": B}, n_evals=3)
+    result = run(new, reporter=reporter)
+    assert (result.n_failures, reporter.counts.outside) == (1, 1)
+    assert [e.reason for e in result.history.evaluations if not e.ok] == ["mesh"]
 
 
 def test_a_parameter_that_is_gone_is_to_be_fixed_instead(problem, make_problem, reporter):
     run(problem(n_evals=1), reporter=reporter)
     with pytest.raises(InvalidInputError, match="try fixing it instead: b = "):
         run(make_problem("print(1)", parameters={"a": A}), reporter=reporter)
+    run(problem(n_evals=2, mode={"choices": ["1", "2"], "was": "1"}), reporter=reporter)
+    with pytest.raises(InvalidInputError, match=r'try fixing it instead: mode = \{choices = \["1"\]\}'):
+        run(problem(n_evals=2), reporter=reporter)
 
 
 def test_before_the_first_evaluation_parameters_may_be_anything(problem, reporter):

@@ -8,10 +8,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import optuna
 import pytest
+from optuna.trial import TrialState
 
 import surefoot
 from surefoot.errors import InvalidInputError, TooManyFailuresError
-from surefoot.integrations.optuna_history import is_void, result_of
+from surefoot.integrations.optuna_history import REASON, is_void, result_of
 from surefoot.runs.running import run
 from surefoot.runs.storage import close_storage, load_study, open_storage, opened
 from surefoot.runs.tables import trial_rows
@@ -202,6 +203,22 @@ def test_sigterm_stops_now(make_problem, reporter, ledger):
     thread.start()
     assert run(problem, reporter=reporter).nfev == 0
     thread.join()
+
+
+@pytest.mark.parametrize("last", ["os.kill(os.getpid(), signal.SIGTERM)", "sys.exit('interrupted')"])
+def test_what_a_batch_system_ends_together_with_the_run_is_no_failure(make_problem, reporter, last):
+    code = f"import os, signal, sys; os.kill({os.getpid()}, signal.SIGTERM); {last}"
+    assert run(make_problem(code, n_evals=3), reporter=reporter).nfev == 0
+    first, again = trials(make_problem(code))
+    assert REASON not in first.user_attrs
+    assert again.state == TrialState.WAITING
+    assert again.system_attrs["fixed_params"] == first.params
+
+
+def test_a_program_that_somebody_ends_alone_is_a_failure(make_problem, reporter):
+    code = "import os, signal; os.kill(os.getpid(), signal.SIGTERM)"
+    result = run(make_problem(code, n_evals=1), reporter=reporter)
+    assert [e.reason for e in result.history.evaluations] == ["the process was killed by SIGTERM"]
 
 
 def test_the_result_knows_settings_and_failures(make_problem, reporter):

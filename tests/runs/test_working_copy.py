@@ -110,11 +110,14 @@ def test_a_second_writer_is_told_who_the_first_is(tmp_path, network):
     first.join()
 
 
-def test_what_another_machine_wrote_is_not_overwritten(tmp_path, network):
+@pytest.mark.parametrize("same_number", [False, True])
+def test_what_another_machine_wrote_is_not_overwritten(tmp_path, network, same_number):
+    """Mounts of sshfs on two machines do not share locks, and show the other's file under the number of the last."""
     path = tmp_path / "p.db"
     storage = open_storage(path, create=True)
     make_durable(storage)
-    path.rename(tmp_path / "mine.db")
+    if not same_number:
+        path.rename(tmp_path / "mine.db")
     path.write_bytes(b"another's")
     storage.create_new_study([StudyDirection.MINIMIZE], "s")
     with pytest.raises(StorageReplacedError, match="written by another process"):

@@ -105,12 +105,17 @@ def shown(d: BaseDistribution, value: Any) -> Value:
     return value
 
 
+def is_same_value(one: Any, other: Any) -> bool:
+    """Whether two values are one: 2 and 2.0 are, 1 and true are not."""
+    return isinstance(one, bool) == isinstance(other, bool) and bool(one == other)
+
+
 def contains(d: BaseDistribution, value: Any) -> bool:
     """Whether the parameter can have the value: between its bounds, on its grid."""
     if isinstance(d, CategoricalDistribution):
-        return value in d.choices
+        return any(is_same_value(choice, value) for choice in d.choices)
     assert isinstance(d, (FloatDistribution, IntDistribution))  # Optuna has no others
-    if not isinstance(value, (int, float)) or not d.low <= value <= d.high:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not d.low <= value <= d.high:
         return False
     steps = 0.0 if d.step is None or d.log else (value - d.low) / d.step
     return abs(steps - round(steps)) < 1e-8 and (isinstance(value, int) or isinstance(d, FloatDistribution))

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from surefoot.optimize.border import LEVEL, Border, per_cent
 from surefoot.optimize.drawing import short
 from surefoot.optimize.durations import duration_note
 from surefoot.optimize.feasible import best_place
+from surefoot.optimize.limits import parse_limit
 from surefoot.optimize.reasons import summary
 from surefoot.optimize.region import Region
 from surefoot.optimize.sensitivity import limit_notes
@@ -21,6 +25,8 @@ _SURE = 0.9  # so is a P(success) of the best point below this
 _MAX_NAME = 60
 _ACTIVE = 1e-3  # of the ranges: a known constraint so near to the best point is named
 _MOST_LISTED = 5
+_OFF_BROKEN = 1e3  # times: a limit that every value violates by so much is probably in another unit
+_OFF_KEPT = 1e5  # so is one that every value keeps by so much; a residual of 1e-9 below 1e-6 is nothing to ask about
 _MOST_FITTED = 500  # evaluations of which a model is fitted for these sentences alone
 
 
@@ -36,11 +42,33 @@ def notes(result: Result) -> list[str]:
         found.append(f"nothing succeeded; most often: {summary(e.reason for e in result.history.evaluations)}")
     if result.success and result.n_failures and quick and result.model.learns_failures:
         found.append(border_note(result.border))
+    found += unit_notes(result)
     if result.settings.outputs and quick:
         found.extend(limit_notes(result))
     found.append(duration_note(result.history))
     found += constraint_notes(result)
     return [note for note in found if note]
+
+
+def unit_notes(result: Result) -> list[str]:
+    """Which limits on outputs are orders of magnitude away from every value so far: perhaps their units differ."""
+    found = []
+    for name, text in result.settings.outputs.items():
+        values = np.asarray([e.outputs.get(name, math.nan) for e in result.history.evaluations], dtype=float)
+        values, limit = values[np.isfinite(values)], parse_limit(name, text)
+        bounds = [abs(bound) for bound in (limit.lower, limit.upper) if math.isfinite(bound) and bound != 0.0]
+        if not values.any() or not bounds:
+            continue
+        least, most = np.abs(values).min(), np.abs(values).max()
+        larger, smaller = least / max(bounds), min(bounds) / most
+        if max(larger, smaller) >= (_OFF_BROKEN if (limit.violation(values) > 0.0).all() else _OFF_KEPT):
+            power = math.floor(math.log10(max(larger, smaller)))
+            than = "as large as" if larger > smaller else "smaller than"
+            found.append(
+                f"every {short(name, _MAX_NAME)} so far, {least:.3g} to {most:.3g} in size, is at least 10^{power} "
+                f"times {than} its limit {text}: are the units the same?"
+            )
+    return found
 
 
 def outlook(result: Result) -> str:

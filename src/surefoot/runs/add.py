@@ -2,29 +2,32 @@
 
 A table has a column for every parameter, one for the value, and may have `reason`, `status` and columns of outputs:
 what `surefoot export` writes can be read, and so can studies themselves (rows.py). A row with a value is an evaluation.
-A row whose value is NaN, or that has a reason, is a failure. A row without a value is a point to be evaluated. A row
-that the study has already is passed over, so that the same file can be added again after it was interrupted.
+A row whose value is NaN, or that has a reason, is a failure. A row without a value is a point to be evaluated. A table
+is added in one transaction, all of it or none. A row that the study has already is passed over, so that the same file
+can be added again.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from optuna.distributions import CategoricalDistribution
 from optuna.study import Study
-from optuna.trial import TrialState, create_trial
+from optuna.trial import FrozenTrial, TrialState, create_trial
 
 from surefoot.errors import InvalidInputError, as_reason
 from surefoot.expect import nearest
-from surefoot.integrations.optuna_history import OUTPUT, REASON, trials_of
+from surefoot.integrations.optuna_history import OUTPUT, REASON, VOID, trials_of
 from surefoot.integrations.optuna_outputs import constraint_attributes, output_attributes
 from surefoot.integrations.optuna_space import contains
 from surefoot.optimize.history import VALUE, Evaluation
 from surefoot.optimize.outputs import as_share
+from surefoot.runs.ends import add_together, waiting
 from surefoot.runs.names import PROGRESS
 from surefoot.runs.problem import Problem
 from surefoot.runs.rows import Row
@@ -33,6 +36,7 @@ from surefoot.runs.values import as_number, value_of
 
 _FAILED = "failed, in {}"  # a failure without a reason
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+([eE][+-]?\d+)?")
+Key = tuple[tuple[tuple[str, str], ...], float | str]  # the point, and the value, "failed" or "queued"
 _TAKEN = ("", "ok", "failed", "outside")  # of the column `status`; what is running, waiting, void or forgotten is left
 
 
@@ -59,17 +63,38 @@ class Added:
         return ", ".join(said) or "nothing to add"
 
 
+@dataclass(frozen=True)
+class _Read:
+    """A row as a trial: what tells it from others, and as what it is counted."""
+
+    key: Key
+    kind: str
+    trial: FrozenTrial
+
+
 def add_rows(study: Study, problem: Problem, rows: Sequence[Row], origin: str) -> Added:
-    """Put every row into the study."""
+    """Put every row into the study, all together or, if this process dies, none."""
+    read, outside = _read(problem, rows, origin)
+    while True:
+        trials = trials_of(study)
+        have = {key for trial in trials for key in _keys(trial)}
+        new = []
+        for one in read:
+            if one.key not in have:
+                have |= {one.key, *_keys(one.trial)}
+                new.append(one)
+        if add_together(study, [one.trial for one in new], len(trials)):  # else others have added some meanwhile
+            counts = Counter(one.kind for one in new)
+            return Added(**counts, known=len(read) - len(new), outside=tuple(outside))
+
+
+def _read(problem: Problem, rows: Sequence[Row], origin: str) -> tuple[list[_Read], list[str]]:
+    """The rows as trials, and those that are outside; nothing is written, so that a bad row leaves nothing behind."""
     names = list(rows[0].cells)
     columns = {name: _column(name, names, problem) for name in problem.parameters}
     value = next((name for name in (problem.evaluator.name, VALUE) if name and name in names), "")
     outputs = _outputs(problem, rows, {*columns.values(), value, VALUE})
-    have = {_key(t.params, t.value if t.state == TrialState.COMPLETE else None) for t in trials_of(study)}
-    waiting = [t.system_attrs.get("fixed_params") for t in trials_of(study) if t.state == TrialState.WAITING]
-    have |= {_key(point, None) for point in waiting if point}
-    counts = {"evaluations": 0, "failures": 0, "points": 0, "known": 0}
-    outside = []
+    read, outside = [], []
     for row, where in ((one.cells, one.where) for one in rows):
         if row.get("status", "") not in _TAKEN:
             continue
@@ -80,20 +105,28 @@ def add_rows(study: Study, problem: Problem, rows: Sequence[Row], origin: str) -
             continue
         text, reason = row.get(value, "").strip() if value else "", row.get("reason", "").strip()
         y = _number(value, text, where) if text else math.nan
-        ok, failed = math.isfinite(y), bool(text or reason or row.get("status") == "failed")
-        key = _key(x, y if ok else None)
-        if key in have:
-            counts["known"] += 1
-            continue
-        have.add(key)
-        if not ok and not failed:
-            study.enqueue_trial(x)
-            counts["points"] += 1
-            continue
-        told = {name: _number(name, row[name], where) for name in outputs if row.get(name, "").strip()}
-        _add(study, problem, x, y if ok else None, told, _about(row, reason or _FAILED.format(origin), where))
-        counts["evaluations" if ok else "failures"] += 1
-    return Added(**counts, outside=tuple(outside))
+        if math.isfinite(y) or text or reason or row.get("status") == "failed":
+            told = {name: _number(name, row[name], where) for name in outputs if row.get(name, "").strip()}
+            about = _about(row, reason or _FAILED.format(origin), where)
+            trial = _ended(problem, x, y if math.isfinite(y) else None, told, about)
+            kind = "evaluations" if math.isfinite(y) else "failures"
+            read.append(_Read(_key(x, y if math.isfinite(y) else "failed"), kind, trial))
+        else:
+            read.append(_Read(_key(x, "queued"), "points", waiting(x, {})))
+    return read, outside
+
+
+def _keys(trial: FrozenTrial) -> Iterator[Key]:
+    """The rows that a trial makes known: a point is not to be queued twice, whatever has become of it meanwhile."""
+    queued = trial.system_attrs.get("fixed_params")
+    if queued:
+        yield _key({**queued, **trial.params}, "queued")
+    if trial.state == TrialState.COMPLETE and trial.value is not None:
+        yield _key(trial.params, float(trial.value))
+    elif trial.params and VOID not in trial.user_attrs:
+        yield _key(trial.params, "queued")
+        if trial.state.is_finished():
+            yield _key(trial.params, "failed")
 
 
 def _outputs(problem: Problem, rows: Sequence[Row], others: Collection[str]) -> list[str]:
@@ -121,9 +154,9 @@ def _about(row: Mapping[str, str], reason: str, where: str) -> dict[str, Any]:
     return {REASON: as_reason(reason), OUTPUT: {"duration_s": _number("duration_s", duration, where), **place}}
 
 
-def _add(
-    study: Study, problem: Problem, x: dict[str, Any], y: float | None, told: dict[str, float], about: dict[str, Any]
-) -> None:
+def _ended(
+    problem: Problem, x: dict[str, Any], y: float | None, told: dict[str, float], about: dict[str, Any]
+) -> FrozenTrial:
     """One evaluation as a trial that has ended."""
     objective = problem.evaluator.name or VALUE
     told.pop(objective, None)
@@ -136,18 +169,13 @@ def _add(
     attributes = {**about, **output_attributes(evaluation)}
     if y is not None:
         del attributes[REASON]
-    constraints = constraint_attributes(outputs, problem.settings.outputs) if y is not None else {}
-    state = TrialState.FAIL if y is None else TrialState.COMPLETE
-    distributions = dict(problem.parameters)
-    study.add_trial(
-        create_trial(
-            state=state,
-            value=y,
-            params=x,
-            distributions=distributions,
-            user_attrs=attributes,
-            system_attrs=constraints,
-        )
+    return create_trial(
+        state=TrialState.FAIL if y is None else TrialState.COMPLETE,
+        value=y,
+        params=x,
+        distributions=dict(problem.parameters),
+        user_attrs=attributes,
+        system_attrs=constraint_attributes(outputs, problem.settings.outputs) if y is not None else {},
     )
 
 
@@ -192,5 +220,5 @@ def _no_number(name: str, text: str, where: str) -> InvalidInputError:
     return InvalidInputError(f"expected a number as {name} in {where}; got {text[:60]!r}; try {hint}")
 
 
-def _key(x: Mapping[str, Any], y: float | None) -> tuple[Any, ...]:
-    return (tuple(sorted((name, str(value)) for name, value in x.items())), None if y is None else float(y))
+def _key(x: Mapping[str, Any], told: float | str) -> Key:
+    return tuple(sorted((name, str(value)) for name, value in x.items())), told

@@ -152,7 +152,9 @@ class Claims:
                 if self.study._storage.set_trial_state_values(found._trial_id, state=TrialState.RUNNING):
                     self.held[found.number] = found._trial_id
                     self._show_life(found._trial_id)
-                    return Trial(self.study, found._trial_id)
+                    trial = Trial(self.study, found._trial_id)
+                    trial._fixed_params = found.system_attrs.get("fixed_params") or {}  # as parameters are today
+                    return trial
             except UpdateFinishedTrialError:
                 self.held.pop(found.number, None)
         return None

@@ -9,6 +9,7 @@ from __future__ import annotations
 import fnmatch
 import re
 from collections.abc import Sequence
+from typing import Any
 
 from optuna.study import Study
 from optuna.trial import FrozenTrial, TrialState
@@ -16,12 +17,12 @@ from optuna.trial import FrozenTrial, TrialState
 from surefoot.errors import InvalidInputError
 from surefoot.integrations.optuna_history import (
     FORGOTTEN,
-    forgotten_numbers,
     is_taken_out,
     is_void,
     reason_of,
     trials_of,
 )
+from surefoot.runs.ends import change_attributes
 
 _NUMBERS = re.compile(r"\d+(-\d+)?")
 
@@ -35,10 +36,14 @@ def forget(study: Study, which: Sequence[str], *, undo: bool = False) -> list[in
     wanted: set[int] = set()
     for text in which:
         wanted |= _numbers(text, trials) if _NUMBERS.fullmatch(text) else _with_reason(text, trials, undo)
-    before = forgotten_numbers(study)
-    changed = wanted & before if undo else wanted - before
-    if changed:
-        study.set_user_attr(FORGOTTEN, sorted(before - changed if undo else before | changed))
+    changed: set[int] = set()
+
+    def change(attributes: dict[str, Any]) -> dict[str, Any]:
+        before = set(attributes.get(FORGOTTEN) or ())  # as it is now: somebody else may take others out
+        changed.update(wanted & before if undo else wanted - before)
+        return {FORGOTTEN: sorted(before ^ changed)} if changed else {}
+
+    change_attributes(study, change)
     return sorted(changed)
 
 

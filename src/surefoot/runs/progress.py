@@ -73,7 +73,7 @@ class ConsoleReporter:
             if counts.outside:
                 total = counts.finished + counts.outside
                 self.note(
-                    f"{counts.outside} of {total} evaluations lie outside the bounds: they are kept, and neither used "
+                    f"{counts.outside} of {total} evaluations are outside the parameters of today: kept, neither used "
                     f"nor counted; the other {counts.finished} count towards n_evals = {counts.n_evals}"
                 )
         nothing = "nothing within the limits yet" if counts.finished > counts.failed else "no success yet"

@@ -22,6 +22,11 @@ class Signals:
         return "by SIGTERM" if self._terminated else "from the keyboard"
 
     @property
+    def terminated(self) -> bool:
+        """Whether SIGTERM came: batch systems send it to all processes of a job."""
+        return self._terminated
+
+    @property
     def finish(self) -> bool:
         """Start nothing more."""
         return self._count >= 1

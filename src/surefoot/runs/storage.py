@@ -25,12 +25,14 @@ from typing import Any, cast
 from weakref import WeakKeyDictionary
 
 import optuna
+from optuna.distributions import BaseDistribution
 from optuna.exceptions import StorageInternalError
 from optuna.storages import RDBStorage
 from optuna.study import Study
 from sqlalchemy import create_engine, event, inspect
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.orm import Session
 
 from surefoot.errors import InvalidInputError, MissingExtraError, StorageLostError
 from surefoot.runs.address import parse_url, shown_url, without_secrets
@@ -48,6 +50,24 @@ _POSTGRES: dict[str, Any] = {  # a server that is not reachable is noticed in ha
 }  # fmt: skip
 _copies: WeakKeyDictionary[RDBStorage, WorkingCopy] = WeakKeyDictionary()
 _thread = threading.local()  # .reading: whether this thread only reads now
+
+
+class _Storage(RDBStorage):
+    """Optuna's, where a parameter may become another: each trial keeps the distribution that its value came from."""
+
+    def _set_trial_param_without_commit(
+        self,
+        session: Session,
+        trial_id: int,
+        param_name: str,
+        param_value_internal: float,
+        distribution: BaseDistribution,
+        previous_distribution: BaseDistribution | None = None,
+    ) -> None:
+        # Optuna compares it with that of the study's first trial, if it is given none to compare it with
+        super()._set_trial_param_without_commit(
+            session, trial_id, param_name, param_value_internal, distribution, previous_distribution=distribution
+        )
 
 
 def open_storage(place: str | os.PathLike[str], *, create: bool = False, read_only: bool = False) -> RDBStorage:
@@ -102,7 +122,7 @@ def _open(url: URL, options: dict[str, Any], *, tables_exist: bool) -> RDBStorag
                 raise InvalidInputError(
                     f"expected a database of studies; got {shown_url(url)} without their tables; try surefoot run first"
                 )
-            return RDBStorage(_template(url), engine_kwargs=options, skip_table_creation=tables_exist)
+            return _Storage(_template(url), engine_kwargs=options, skip_table_creation=tables_exist)
         except ImportError as error:
             raise MissingExtraError(
                 f"expected the driver of {url.drivername}; got {error}; try pip install 'surefoot[postgres]'"
@@ -213,11 +233,11 @@ def _checkpoint(storage: RDBStorage) -> None:
 
 
 @contextlib.contextmanager
-def opened(place: str | os.PathLike[str], *, write: bool = False) -> Iterator[RDBStorage]:
+def opened(place: str | os.PathLike[str], *, write: bool = False, create: bool = False) -> Iterator[RDBStorage]:
     """A storage, closed at the end; to read from unless `write`. What goes wrong is an error of ours."""
     storage = None
     try:
-        storage = open_storage(place, read_only=not write)
+        storage = open_storage(place, create=create, read_only=not write)
         yield storage
     except (StorageInternalError, SQLAlchemyError, sqlite3.Error) as error:
         url = parse_url(place)

@@ -18,6 +18,7 @@ from surefoot.integrations.optuna_changed import OUTSIDE
 from surefoot.integrations.optuna_history import FORGOTTEN, STUDY, WAS, fallbacks_of, is_void, reason_of, trials_of
 from surefoot.runs.claims import RunSampler
 from surefoot.runs.contents import digests_of, files_of
+from surefoot.runs.ends import change_attributes
 from surefoot.runs.judge import Judge
 from surefoot.runs.problem import Problem
 from surefoot.runs.versions import changed_parameters
@@ -72,10 +73,6 @@ def open_study(problem: Problem, storage: RDBStorage, note: Callable[[str], None
 def note_changes(study: Study, problem: Problem, note: Callable[[str], None]) -> None:
     """Say what has changed since the study's last run, or since this one began, and keep it with the study."""
     moved, changes = changed_parameters(study, problem), changes_of(study, problem)
-    if moved or changes:
-        n_trials = len(study.get_trials(deepcopy=False))
-        entry = {"when": datetime.now().isoformat(timespec="seconds"), "trials": n_trials, "changes": moved + changes}
-        study.set_user_attr(CHANGES, [*(study.user_attrs.get(CHANGES) or []), entry][-_MOST_CHANGES:])
     if moved:
         note(f"the parameters have changed since this study was begun: {'; '.join(moved)}")
     if changes:
@@ -86,11 +83,17 @@ def note_changes(study: Study, problem: Problem, note: Callable[[str], None]) ->
                 f"the {finished} evaluations so far count and are learned from; "
                 f"surefoot forget takes out those that should not be"
             )
-    before, now = study.user_attrs.get(STUDY) or {}, _about(problem)
-    if moved or WAS in before:
-        now[WAS] = {**before.get(WAS, {}), **problem.was}
-    if before != now:
-        study.set_user_attr(STUDY, now)
+    n_trials = len(study.get_trials(deepcopy=False))
+    entry = {"when": datetime.now().isoformat(timespec="seconds"), "trials": n_trials, "changes": moved + changes}
+
+    def change(attributes: dict[str, Any]) -> dict[str, Any]:
+        before, now = attributes.get(STUDY) or {}, _about(problem)
+        if moved or WAS in before:
+            now[WAS] = {**before.get(WAS, {}), **problem.was}
+        told = {CHANGES: [*(attributes.get(CHANGES) or []), entry][-_MOST_CHANGES:]} if entry["changes"] else {}
+        return told if before == now else {**told, STUDY: now}
+
+    change_attributes(study, change)  # both at once: otherwise a run that is killed now would tell it twice
 
 
 def _about(problem: Problem) -> dict[str, Any]:

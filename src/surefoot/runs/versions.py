@@ -1,8 +1,8 @@
 """A problem whose parameters have changed since its study was begun: what may change, and what is said of it.
 
-Bounds and steps may change, a parameter may be fixed (low = high), and one may come, with the value that it `was` in
-earlier evaluations. What this makes of earlier trials: integrations/optuna_changed.py. Optuna's storage keeps the kind
-of a parameter for the life of a study: real or integer, log or not, and the choices.
+Bounds, steps, the scale (`log`), the choices and the kind of a parameter may change, one may be fixed (low = high), and
+one may come, with the value that it `was` in earlier evaluations. What this makes of earlier trials:
+integrations/optuna_changed.py. A parameter cannot go: what was evaluated depends on it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from optuna.distributions import BaseDistribution, CategoricalDistribution, check_distribution_compatibility
+from optuna.distributions import BaseDistribution, CategoricalDistribution
 from optuna.distributions import json_to_distribution as distribution_of
 from optuna.study import Study
 
@@ -33,41 +33,35 @@ def is_of_today(study: Study, problem: Problem) -> bool:
 def changed_parameters(study: Study, problem: Problem) -> list[str]:
     """What has changed in the parameters, for people; an error if it may not."""
     before = {name: distribution_of(text) for name, text in parameters_of(study).items()}
-    now = problem.parameters
-    if not before or before == dict(now) or not any(t.params for t in study.get_trials(deepcopy=False)):
+    now, trials = problem.parameters, study.get_trials(deepcopy=False)
+    if not before or before == dict(now) or not trials:
         return []
-    for name, d in before.items():
-        if name not in now:
-            raise InvalidInputError(
-                f"expected the parameter {name!r}, which the evaluations of study {problem.name!r} have; got none; "
-                f"try fixing it instead: {name} = {{low = 1.0, high = 1.0}} with its value"
-            )
-        _check_kind(problem, name, d)
     was = {**((study.user_attrs.get(STUDY) or {}).get(WAS) or {}), **problem.was}
-    for name in now:
-        if name not in before and name not in was:
-            raise InvalidInputError(
-                f"expected the value that the new parameter {name!r} had in the earlier evaluations of study "
-                f"{problem.name!r}; got none; try {name} = {{…, was = {_example(now[name])}}}"
-            )
+    if any(trial.params for trial in trials):
+        _check(problem, before, was)
     return [_told(name, before.get(name), d, was) for name, d in now.items() if before.get(name) != d]
 
 
-def _check_kind(problem: Problem, name: str, before: BaseDistribution) -> None:
-    try:
-        check_distribution_compatibility(before, problem.parameters[name])
-    except ValueError:
-        raise InvalidInputError(
-            f"expected {name!r} of the kind that study {problem.name!r} was begun with, {_short(before)}: its bounds "
-            f"may change, not its kind, log or choices; got {_short(problem.parameters[name])}; "
-            f'try name = "{problem.name}-2" in the problem file, and then surefoot add PROBLEM.TOML '
-            f"{problem.default_storage.name}, which takes its evaluations over"
-        ) from None
+def _check(problem: Problem, before: Mapping[str, BaseDistribution], was: Mapping[str, Any]) -> None:
+    """An error if evaluations have a parameter that is gone, or lack one that has come."""
+    for name, d in before.items():
+        if name not in problem.parameters:
+            fixed = f"choices = [{_quoted(d)}]" if isinstance(d, CategoricalDistribution) else "low = 1.0, high = 1.0"
+            raise InvalidInputError(
+                f"expected the parameter {name!r}, which the evaluations of study {problem.name!r} have; got none; "
+                f"try fixing it instead: {name} = {{{fixed}}} with its value"
+            )
+    for name, d in problem.parameters.items():
+        if name not in before and name not in was:
+            raise InvalidInputError(
+                f"expected the value that the new parameter {name!r} had in the earlier evaluations of study "
+                f"{problem.name!r}; got none; try {name} = {{…, was = {_example(d)}}}"
+            )
 
 
 def _told(name: str, before: BaseDistribution | None, now: BaseDistribution, was: Mapping[str, Any]) -> str:
     if before is None:
-        return f"{name} is new, {_short(now)}, and was {text_of(was[name])}"
+        return f"{name} is new, {_short(now)}" + (f", and was {text_of(was[name])}" if name in was else "")
     return f"{name} was {_short(before)}, is {_short(now)}"
 
 
@@ -76,6 +70,11 @@ def _short(d: BaseDistribution) -> str:
         return f"fixed at {_example(d)}"
     log = ", log" if getattr(d, "log", False) else ""
     return domain_of(d).removeprefix("as ").removeprefix("among ") + log
+
+
+def _quoted(d: CategoricalDistribution) -> str:
+    first = d.choices[0]
+    return f'"{first}"' if isinstance(first, str) else text_of(first)
 
 
 def _example(d: BaseDistribution) -> str:

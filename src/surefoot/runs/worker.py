@@ -56,6 +56,8 @@ Start = Callable[[int, dict[str, Any]], Future[Finished]]  # of the evaluation o
 _POLL_S = 0.2
 _TOML_HINT = "other bounds, a look at one of them (surefoot show … --trial), or max_failures = 0 in the problem file"
 _MOST_TROUBLES = 20
+_ENDED = {"SIGTERM", "143"}  # how a program ends that somebody has ended; 143 is 128 + SIGTERM
+_SETTLE_S = 1.0  # how long after it we may be told to end, too
 _LAST_PATIENCE_S = 10.0  # with the storage, once the user wants to stop
 
 
@@ -268,6 +270,11 @@ class Worker:
 
     def _tell(self, claimed: Claimed, finished: Finished) -> bool:
         """Store what came of an evaluation; whether it succeeded."""
+        if not finished.evaluation.ok and self._was_ended_with_us(finished):
+            if not self._lost:  # else it is found when this process is dead
+                self._at_last(partial(self._claims.release, claimed.number, "interrupted", again=True))
+                self._reporter.note(f"trial {claimed.number} was ended together with this run, and is queued again")
+            return False
         (e,), self._objective = under_one_name([finished.evaluation], self._objective)
         output = {key: encodable(text) for key, text in finished.output.items()}
         attributes: dict[str, Any] = {OUTPUT: {"duration_s": e.duration_s, **output}, **output_attributes(e)}
@@ -284,6 +291,15 @@ class Worker:
             known = [name for t in succeeded for name in outputs_of(t)["further"]]
             check_returned(self._problem.settings.outputs, dict.fromkeys([*e.outputs, *known]))
         return e.ok
+
+    def _was_ended_with_us(self, finished: Finished) -> bool:
+        """Whether it failed because this run is being ended: a batch system signals one process after the other."""
+        if self._jobs is not None:
+            return False
+        patience = time.monotonic() + (_SETTLE_S if _ENDED & set(finished.names) else 0.0)
+        while not self._signals.terminated and time.monotonic() < patience:
+            time.sleep(0.02)
+        return self._signals.terminated
 
     def _store(self, result: Unsaved) -> None:
         """Report a result; it is not forgotten before it is stored."""

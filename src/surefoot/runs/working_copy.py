@@ -24,7 +24,6 @@ from pathlib import Path
 from optuna.exceptions import StorageInternalError
 
 from surefoot.errors import InvalidInputError, StorageReplacedError
-from surefoot.runs.sqlite_file import identity
 
 
 class WorkingCopy:
@@ -43,10 +42,8 @@ class WorkingCopy:
             )
         self._folder = Path(tempfile.mkdtemp(prefix="surefoot-"))
         self.local = self._folder / path.name
-        self._last = identity(path)
-        self._published = b""
-        if self._last is not None:
-            self._published = path.read_bytes()
+        self._published = _contents(path)
+        if path.exists():
             self.local.write_bytes(self._published)
 
     def publish(self, connection: sqlite3.Connection) -> None:
@@ -54,7 +51,7 @@ class WorkingCopy:
         image = connection.serialize()
         if image == self._published:
             return
-        if identity(self._path) != self._last:
+        if self._there() != self._published:
             what = "written by another process" if self._path.exists() else "deleted"
             raise StorageReplacedError(
                 f"expected the database {self._path} to stay as it is; it was {what} while the run went on; "
@@ -71,13 +68,27 @@ class WorkingCopy:
             with suppress(OSError):
                 beside.unlink()
             raise StorageInternalError(f"cannot write {self._path}: {error.strerror or error}") from error
-        self._last, self._published = identity(self._path), image
+        self._published = image
+
+    def _there(self) -> bytes:
+        """What the file holds. sshfs shows another machine's file under the same number; a stat on NFS may be old."""
+        try:
+            return _contents(self._path)
+        except OSError as error:
+            raise StorageInternalError(f"cannot read {self._path}: {error.strerror or error}") from error
 
     def close(self) -> None:
         """Let others in, and leave nothing."""
         with suppress(OSError):
             os.close(self._lock)
         shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def _contents(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return b""
 
 
 def _locked(path: Path) -> int:
