@@ -18,7 +18,7 @@ from surefoot.acquisition.step import Step
 from surefoot.backend import Array, clip, like, namespace
 from surefoot.errors import InvalidInputError
 from surefoot.gp.joint import Joint
-from surefoot.numerics.designs import draw, kronecker_with_faces
+from surefoot.numerics.designs import draw, even_normals, kronecker_with_faces
 
 _N_LATTICE = 500
 _N_BEST = 100  # observations among the candidates, at most
@@ -88,8 +88,8 @@ class Draws:
         return backend.triangular_inverse(self.L)
 
 
-def draws(joint: Joint, step: Step, n_draws: int) -> Draws:
-    """n_draws functions of each run, an even number: pairs side by side."""
+def draws(joint: Joint, step: Step, n_draws: int, *, even: bool = False) -> Draws:
+    """n_draws functions of each run, an even number: pairs side by side, or from a Sobol sequence."""
     xp = namespace(joint.mean)
     V = joint.covariance
     R, M = joint.mean.shape
@@ -100,6 +100,9 @@ def draws(joint: Joint, step: Step, n_draws: int) -> Draws:
         if bool(xp.all(ok)):
             break
         jitter = xp.where(ok, jitter, 10.0 * jitter)
+    if even:
+        zeta = draw(step.generators, lambda rng: even_normals(n_draws, M, rng), V)
+        return Draws(zeta, joint.mean[:, None, :] + zeta @ xp.matrix_transpose(L), L)
     half = draw(step.generators, lambda rng: rng.standard_normal((n_draws // 2, M)), V)
     zeta = xp.reshape(xp.stack([half, -half], axis=2), (R, 2 * (n_draws // 2), M))
     return Draws(zeta, joint.mean[:, None, :] + zeta @ xp.matrix_transpose(L), L)
