@@ -16,9 +16,7 @@ Right tail. V = 1 - B(-u) - 2 u A(-u) - A(-u)^2: the small terms are subtracted 
 
 from __future__ import annotations
 
-import functools
 import math
-from statistics import NormalDist
 
 from surefoot.backend import Array, log_ndtr, namespace, ndtr
 
@@ -145,10 +143,3 @@ def log_interval(a: Array, b: Array) -> tuple[Array, Array, Array]:
     by_l = xp.where(narrow, -0.5 * middle - 1.0 / width, by_l)
     by_r = xp.where(narrow, -0.5 * middle + 1.0 / width, by_r)
     return value, xp.where(mirrored, -by_r, by_l), xp.where(mirrored, -by_l, by_r)
-
-
-@functools.cache
-def quantiles(n: int) -> tuple[float, ...]:
-    """The n - 1 numbers that cut the standard normal distribution into n equally likely intervals."""
-    normal = NormalDist()
-    return tuple(normal.inv_cdf(k / n) for k in range(1, n))
