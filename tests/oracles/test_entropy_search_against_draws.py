@@ -53,6 +53,9 @@ def test_points_are_ranked_as_the_oracle_ranks_them(name, d):
         verdict = judge(policy_information(name, state, x), information(state, x, 40_000, 32))
         assert verdict.spearman >= 0.9
         assert verdict.share >= 0.95
+        same = judge(policy_information(name, state, x, of_grid=True), information(state, x, 40_000, 32))
+        assert same.spearman >= 0.9
+        assert same.share >= 0.95
 
 
 @pytest.mark.slow
@@ -74,5 +77,6 @@ def test_on_twenty_states_points_are_ranked_as_a_million_draws_rank_them(d):
 def test_the_command_prints_a_row_for_each_policy(capsys):
     main(["--draws", "2000", "--states", "1", "--d", "1"])
     lines = capsys.readouterr().out.splitlines()
-    names = [line.split("|")[2].strip() for line in lines[4:9]]
-    assert names == ["the oracle again", "ES", "PES", "MES", "MES-R"]
+    names = [line.split("|")[2].strip() for line in lines[4:11]]
+    of_grid = ["ES, of the grid", "PES, of the grid"]
+    assert names == ["the oracle again", "ES", "PES", *of_grid, "MES", "MES-R"]

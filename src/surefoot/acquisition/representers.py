@@ -1,10 +1,12 @@
 """Points that stand for all places where the minimum may be, and functions drawn there: what ES and PES start from.
 
 Representers  Minimizers of functions drawn from the posterior, over a lattice, its faces, the best observations and
-              clouds round the least mean. Half of them are those hit most often; the others are hit at all, so that
-              rare places have theirs; where that is not enough, those follow that could be lowest.
-Draws         f = mean + L zeta with zeta standard normal, in pairs (zeta, -zeta); V + jitter = L L'. Exact ones:
-              functions made of random features (gp/paths.py) can be too alike where little is left to learn.
+              clouds round the least mean, or over the places that the step names. Half of them are those hit most
+              often; the others are hit at all, so that rare places have theirs; where that is not enough, those follow
+              that could be lowest.
+Draws         f = mean + L zeta with zeta standard normal, in pairs (zeta, -zeta) or evenly spread; V + jitter = L L'.
+              Exact ones: functions made of random features (gp/paths.py) can be too alike where little is left
+              to learn.
 Shapes        Z (R, M, d), zeta (R, S, M), functions (R, S, M).
 """
 
@@ -59,7 +61,7 @@ def representers(step: Step, n: int) -> Joint:
             f"expected a surrogate that knows covariances (a method `joint`); got {type(surrogate).__name__}; "
             "try policy='MES', or surrogate='exact'"
         )
-    x = _candidates(step)
+    x = _candidates(step) if step.places is None else step.places
     xp = namespace(x)
     star = xp.argmin(draws(surrogate.joint(x), step, _N_PATHS).values, axis=2)  # (R, paths)
     hits = xp.sum(xp.astype(star[:, None, :] == like(range(x.shape[1]), x)[None, :, None], x.dtype), axis=2)
