@@ -50,12 +50,13 @@ def _with_mean(state, x, mean):
 def test_points_are_ranked_as_the_oracle_ranks_them(name, d):
     x = grid(d)
     for _, state in uncertain_states(d, 3):
-        verdict = judge(policy_information(name, state, x), information(state, x, 40_000, 32))
+        truth = information(state, x, 40_000, 32)
+        verdict = judge(policy_information(name, state, x), truth)
         assert verdict.spearman >= 0.9
-        assert verdict.share >= 0.95
-        same = judge(policy_information(name, state, x, of_grid=True), information(state, x, 40_000, 32))
-        assert same.spearman >= 0.9
-        assert same.share >= 0.95
+        assert verdict.share >= 0.9  # where in the square the minimum lies is another question than where on the grid
+        same_question = judge(policy_information(name, state, x, of_grid=True), truth)
+        assert same_question.spearman >= 0.95
+        assert same_question.share >= 0.97
 
 
 @pytest.mark.slow
@@ -63,14 +64,19 @@ def test_points_are_ranked_as_the_oracle_ranks_them(name, d):
 def test_on_twenty_states_points_are_ranked_as_a_million_draws_rank_them(d):
     x = grid(d)
     verdicts = {"ES": [], "PES": [], "MES": []}
+    of_grid = []
     for _, state in uncertain_states(d, 20):
         truth = information(state, x, 10**6)
         for name, found in verdicts.items():
             found.append(judge(policy_information(name, state, x), truth))
+        of_grid.append(judge(policy_information("ES", state, x, of_grid=True), truth))
     for name in ("ES", "PES"):
         assert min(v.spearman for v in verdicts[name]) >= 0.9
         assert min(v.share for v in verdicts[name]) >= 0.9
         assert np.median([v.share for v in verdicts[name]]) >= 0.99
+    assert min(v.spearman for v in of_grid) >= 0.95
+    assert min(v.share for v in of_grid) >= 0.99
+    assert sum(v.n_before < 4 for v in of_grid) >= 18
     assert np.median([v.spearman for v in verdicts["MES"]]) < 0.9  # the least value is another question
 
 
