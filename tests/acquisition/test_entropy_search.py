@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from surefoot import minimize
-from surefoot.acquisition import entropy_search
 from surefoot.acquisition.registry import policy_at
 from surefoot.acquisition.representers import draws, representers
 from surefoot.acquisition.screening import top_candidates
@@ -23,8 +22,7 @@ def step_of(post, f_best):
 
 @each_policy
 @pytest.mark.parametrize("d", [1, 2, 4])
-def test_the_gradient_is_that_of_the_values(name, d, make_posterior, monkeypatch):
-    monkeypatch.setattr(entropy_search, "SOFTNESS", 0.2)  # smooth on the scale of the differences below
+def test_the_gradient_is_that_of_the_values(name, d, make_posterior):
     post, _, f_best = make_posterior(1, 6 * d, d, estimate_noise=True)
     score = policy_at(name, 0).prepare(step_of(post, f_best))
     x = np.random.default_rng(d).uniform(0.1, 0.9, (1, 6, d))

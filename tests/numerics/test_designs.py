@@ -106,10 +106,14 @@ def test_draws_of_a_run_do_not_depend_on_the_batch():
     np.testing.assert_array_equal(together[2], alone[0])
 
 
-def test_normal_numbers_by_interval_are_spread_by_probability():
-    t, probability = designs.normals_by_interval((-1.0, 0.5), 200)
-    assert probability.sum() == pytest.approx(1.0)
-    for k, (low, high) in enumerate([(-np.inf, -1.0), (-1.0, 0.5), (0.5, np.inf)]):
-        assert ((t[k] > low) & (t[k] < high)).all()
-    np.testing.assert_allclose((probability[:, 0] * t.mean(axis=1)).sum(), 0.0, atol=0.01)
-    np.testing.assert_allclose((probability[:, 0] * (t * t).mean(axis=1)).sum(), 1.0, atol=0.02)
+def test_even_normal_numbers_are_normal_and_finite():
+    z = designs.even_normals(1024, 96, designs.generator(0, 0, 0))
+    assert np.isfinite(z).all()
+    np.testing.assert_allclose(z.mean(axis=0), 0.0, atol=0.01)
+    np.testing.assert_allclose(z.var(axis=0), 1.0, atol=0.05)
+    np.testing.assert_allclose(np.corrcoef(z.T), np.eye(96), atol=0.25)
+
+
+def test_even_normal_numbers_are_finite_where_the_sequence_is_0(monkeypatch):
+    monkeypatch.setattr(designs, "sobol", lambda n, d, rng: np.zeros((n, d)))
+    assert np.isfinite(designs.even_normals(2, 3, designs.generator(0, 0, 0))).all()

@@ -1,10 +1,12 @@
 """Points that stand for all places where the minimum may be, and functions drawn there: what ES and PES start from.
 
 Representers  Minimizers of functions drawn from the posterior, over a lattice, its faces, the best observations and
-              clouds round the least mean. Half of them are those hit most often; the others are hit at all, so that
-              rare places have theirs; where that is not enough, those follow that could be lowest.
-Draws         f = mean + L zeta with zeta standard normal, in pairs (zeta, -zeta); V + jitter = L L'. Exact ones:
-              functions made of random features (gp/paths.py) can be too alike where little is left to learn.
+              clouds round the least mean, or over the places that the step names. Half of them are those hit most
+              often; the others are hit at all, so that rare places have theirs; where that is not enough, those follow
+              that could be lowest.
+Draws         f = mean + L zeta with zeta standard normal, in pairs (zeta, -zeta) or evenly spread; V + jitter = L L'.
+              Exact ones: functions made of random features (gp/paths.py) can be too alike where little is left
+              to learn.
 Shapes        Z (R, M, d), zeta (R, S, M), functions (R, S, M).
 """
 
@@ -18,7 +20,7 @@ from surefoot.acquisition.step import Step
 from surefoot.backend import Array, clip, like, namespace
 from surefoot.errors import InvalidInputError
 from surefoot.gp.joint import Joint
-from surefoot.numerics.designs import draw, kronecker_with_faces
+from surefoot.numerics.designs import draw, even_normals, kronecker_with_faces
 
 _N_LATTICE = 500
 _N_BEST = 100  # observations among the candidates, at most
@@ -59,7 +61,7 @@ def representers(step: Step, n: int) -> Joint:
             f"expected a surrogate that knows covariances (a method `joint`); got {type(surrogate).__name__}; "
             "try policy='MES', or surrogate='exact'"
         )
-    x = _candidates(step)
+    x = _candidates(step) if step.places is None else step.places
     xp = namespace(x)
     star = xp.argmin(draws(surrogate.joint(x), step, _N_PATHS).values, axis=2)  # (R, paths)
     hits = xp.sum(xp.astype(star[:, None, :] == like(range(x.shape[1]), x)[None, :, None], x.dtype), axis=2)
@@ -88,8 +90,8 @@ class Draws:
         return backend.triangular_inverse(self.L)
 
 
-def draws(joint: Joint, step: Step, n_draws: int) -> Draws:
-    """n_draws functions of each run, an even number: pairs side by side."""
+def draws(joint: Joint, step: Step, n_draws: int, *, even: bool = False) -> Draws:
+    """n_draws functions of each run, an even number: pairs side by side, or from a Sobol sequence."""
     xp = namespace(joint.mean)
     V = joint.covariance
     R, M = joint.mean.shape
@@ -100,6 +102,9 @@ def draws(joint: Joint, step: Step, n_draws: int) -> Draws:
         if bool(xp.all(ok)):
             break
         jitter = xp.where(ok, jitter, 10.0 * jitter)
+    if even:
+        zeta = draw(step.generators, lambda rng: even_normals(n_draws, M, rng), V)
+        return Draws(zeta, joint.mean[:, None, :] + zeta @ xp.matrix_transpose(L), L)
     half = draw(step.generators, lambda rng: rng.standard_normal((n_draws // 2, M)), V)
     zeta = xp.reshape(xp.stack([half, -half], axis=2), (R, 2 * (n_draws // 2), M))
     return Draws(zeta, joint.mean[:, None, :] + zeta @ xp.matrix_transpose(L), L)

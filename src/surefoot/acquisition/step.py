@@ -18,3 +18,4 @@ class Step:
     f_best: Array  # (R, 1)
     generators: Generators
     kappa: float = KAPPA
+    places: Array | None = None  # (R, m, d) where the minimum is known to be, for ES and PES; None: anywhere

@@ -1,13 +1,11 @@
-"""Point sets in the unit cube, drawn on the host from a given generator; normal numbers evenly spread over intervals.
+"""Point sets in the unit cube, and evenly spread normal numbers, drawn on the host from a given generator.
 
 Shapes   (n, d), float64, in [0, 1); on faces of the cube 1 too.
 """
 
 from __future__ import annotations
 
-import functools
 import itertools
-import math
 from collections.abc import Callable
 
 import numpy as np
@@ -15,6 +13,7 @@ import numpy as np
 from surefoot.backend import Array, like
 
 Generators = tuple[np.random.Generator, ...]  # one per run
+_EPS = 2.0**-33  # a Sobol sequence has 32 bits: 0 is one of its numbers
 
 
 def generator(seed: int, run: int, iteration: int) -> np.random.Generator:
@@ -95,14 +94,8 @@ DESIGNS: dict[str, Design] = {
 }
 
 
-@functools.cache
-def normals_by_interval(edges: tuple[float, ...], n: int) -> tuple[np.ndarray, np.ndarray]:
-    """n normal numbers in each of the K intervals that edges cut the line into, (K, n), and their probabilities (K, 1).
+def even_normals(n: int, d: int, rng: np.random.Generator) -> np.ndarray:
+    """Standard normal numbers (n, d) from a Sobol sequence: means of functions of few of the d converge faster."""
+    from scipy.special import ndtri
 
-    Evenly spread by probability, in the order of multiples of the golden ratio: any few in a row are spread too.
-    """
-    from scipy.special import ndtr, ndtri
-
-    cut = np.concatenate([[0.0], ndtr(np.asarray(edges)), [1.0]])[:, None]
-    within = ((np.arange(n) + 0.5) * (math.sqrt(5.0) - 1.0) / 2.0) % 1.0
-    return ndtri(cut[:-1] + within * np.diff(cut, axis=0)), np.diff(cut, axis=0)
+    return np.asarray(ndtri(np.clip(sobol(n, d, rng), _EPS, 1.0 - _EPS)))
