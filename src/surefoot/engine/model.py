@@ -13,7 +13,7 @@ import numpy as np
 from surefoot.acquisition.weight import Weight
 from surefoot.backend import Array, like, namespace, to_host
 from surefoot.engine.batch import HOST, Batch
-from surefoot.engine.contest import Contest, Fitted, success_rows
+from surefoot.engine.contest import Contest, Fitted, of_piles, success_rows
 from surefoot.engine.limits import Outputs, centred, fit_outputs, worth_of
 from surefoot.engine.many import REFITS, held, most_points, of_rows
 from surefoot.engine.recall import recalled
@@ -58,9 +58,23 @@ class Model:
         )
 
 
-def fit_model(batch: Batch, spec: ModelSpec, warmth: Warmth, generators: Generators, reference: Array = HOST) -> Model:
-    """Fit the objective, and where evaluations have failed the failures, of every run."""
+def fit_model(
+    batch: Batch,
+    spec: ModelSpec,
+    warmth: Warmth,
+    generators: Generators,
+    reference: Array = HOST,
+    is_map: bool = False,
+) -> Model:
+    """Fit the objective, and where evaluations have failed the failures, of every run.
+
+    is_map: it is to be looked at, far from the optimum too; where evaluations with limits lie in piles, kernels and
+    warps are chosen afresh (contest.py).
+    """
     failed = batch.failed
+    piled = is_map and bool(spec.limits) and of_piles(batch) is not batch
+    if piled:
+        warmth = replace(warmth, objective=None, warp=(), kernels=(), outputs=())
     if spec.imputes:
         batch = _impute(batch, failed)
     if spec.limits:
@@ -76,7 +90,7 @@ def fit_model(batch: Batch, spec: ModelSpec, warmth: Warmth, generators: Generat
     state = on_device(last, (R, p), reference)
     rows = _held(batch, spec, state, reference)
     few = batch if rows is None else of_rows(batch, rows)
-    contest = Contest(spec, n, reference, rows is not None and not is_due(n, state, REFITS))
+    contest = Contest(spec, n, reference, rows is not None and not is_due(n, state, REFITS), piled)
 
     def fitted() -> tuple[Fitted, Surrogate]:
         found = contest.objective(few, state, known, warmth.warp, uniforms[:, 0, :, :p])

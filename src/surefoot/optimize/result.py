@@ -269,7 +269,7 @@ class Result:
             )
         rng = generator(self.settings.seed, 0, self.nfev)
         with engine(self.nfev):
-            fitted = fit_model(self.batch, self.settings.spec, self.history.warmth, (rng,))
+            fitted = fit_model(self.batch, self.settings.spec, self.history.warmth, (rng,), is_map=True)
         return FittedModel(self.space, fitted, self.sign)
 
     @property
