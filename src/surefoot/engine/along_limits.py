@@ -34,6 +34,7 @@ SPARE, MEAN_SPARES = 2.0, (1.0, 0.0)
 POLISH_CALLS = 3  # of the product's own search, which need not end where this one goes on
 POLISHED = 2  # starts of that search, from the lattice and as many from the clouds
 _MAX_ITER = 20
+_BENT_AWAY = 0.1  # the log policy mostly bends upwards on the way to a maximum
 _STEP_FROM_BEST = 0.01
 _BY_MEAN = 2  # place of the search by the mean
 _MEAN_SHARE = 1e-2  # of the expected improvement at the first proposal: a step that gains less is not worth it
@@ -83,11 +84,12 @@ def _of_one_run(target: Target, within: Within, starts: np.ndarray, domain: Doma
         value, gradient = within.slack_and_gradient(like(x[None], reference), like(spare[rows], reference), limited)
         return to_host(value)[0], to_host(gradient)[0]
 
+    ends = _MAX_ITER, accuracy, _BENT_AWAY
     if domain.region is None:
         fixed = np.where(domain.free, 0.0, starts), np.where(domain.free, 1.0, starts)
-        return maximize_within(wanted, starts, Region(*fixed, smooth=slack), steps, _MAX_ITER, accuracy).x
+        return maximize_within(wanted, starts, Region(*fixed, smooth=slack), steps, *ends).x
     parts = Slices(domain.snap(starts), domain.region)  # known constraints hold too
-    ended = maximize_within(parts.seen(wanted), parts.origins, parts.limits(slack), steps, _MAX_ITER, accuracy)
+    ended = maximize_within(parts.seen(wanted), parts.origins, parts.limits(slack), steps, *ends)
     return np.asarray(domain.snap(parts.units(ended.x, np.arange(len(starts)))))
 
 

@@ -5,7 +5,7 @@ Contest   Where a cold search is due and several kernels or warps are allowed, e
           Until the next cold search the choice stays, and is part of the warmth.
 Votes     With limits on outputs a run that has found its optimum piles evaluations on one spot. All alike, they choose
           a warp that draws that spot out and flattens what is far from it. The search gains digits by it; a map of
-          the whole (`piles_vote_once`) gives each pile one vote.
+          the whole (`fit_map`) gives each pile one vote.
 Shapes    as in batch.py; R x K rows while K kernels or warps compete, those of a run side by side.
 """
 
@@ -59,7 +59,6 @@ class Contest:
     n_history: int
     reference: Array
     is_held: bool = False  # hyperparameters stay as they were, but where a cold search is due
-    piles_vote_once: bool = False  # in the choice of the warp
 
     def objective(
         self, batch: Batch, state: FitState | None, kernels: Sequence[Kernel], levels: tuple[int, ...], uniforms: Array
@@ -110,7 +109,7 @@ class Contest:
         if len(levels) == R and not is_cold(self.n_history, state):
             return self._fit(batch, kernels, np.asarray(levels), state, uniforms, n_optimized)
         known = state if len(levels) == R else None
-        few = _some_successes(of_piles(batch) if self.piles_vote_once else batch, SUBSET)
+        few = _some_successes(of_piles(batch) if self.spec.piles_vote_once else batch, SUBSET)
         rows = np.repeat(np.arange(R), L)
         tiled = few.part(rows)
         # the levels compete by short searches from the last optimum; the winner then gets its cold one

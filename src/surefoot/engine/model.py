@@ -58,23 +58,9 @@ class Model:
         )
 
 
-def fit_model(
-    batch: Batch,
-    spec: ModelSpec,
-    warmth: Warmth,
-    generators: Generators,
-    reference: Array = HOST,
-    is_map: bool = False,
-) -> Model:
-    """Fit the objective, and where evaluations have failed the failures, of every run.
-
-    is_map: it is to be looked at, far from the optimum too; where evaluations with limits lie in piles, kernels and
-    warps are chosen afresh (contest.py).
-    """
+def fit_model(batch: Batch, spec: ModelSpec, warmth: Warmth, generators: Generators, reference: Array = HOST) -> Model:
+    """Fit the objective, and where evaluations have failed the failures, of every run."""
     failed = batch.failed
-    piled = is_map and bool(spec.limits) and of_piles(batch) is not batch
-    if piled:
-        warmth = replace(warmth, objective=None, warp=(), kernels=(), outputs=())
     if spec.imputes:
         batch = _impute(batch, failed)
     if spec.limits:
@@ -90,7 +76,7 @@ def fit_model(
     state = on_device(last, (R, p), reference)
     rows = _held(batch, spec, state, reference)
     few = batch if rows is None else of_rows(batch, rows)
-    contest = Contest(spec, n, reference, rows is not None and not is_due(n, state, REFITS), piled)
+    contest = Contest(spec, n, reference, rows is not None and not is_due(n, state, REFITS))
 
     def fitted() -> tuple[Fitted, Surrogate]:
         found = contest.objective(few, state, known, warmth.warp, uniforms[:, 0, :, :p])
@@ -129,6 +115,17 @@ def fit_model(
         outputs=outputs,
         rows=rows,
     )
+
+
+def fit_map(batch: Batch, spec: ModelSpec, warmth: Warmth, generators: Generators) -> Model:
+    """The model as it is looked at, far from the optimum too: that of the search, unless evaluations lie in piles.
+
+    Where they do, with limits, kernels and warps are chosen afresh, each pile with one vote (contest.py).
+    """
+    if spec.limits and of_piles(batch) is not batch:
+        spec = replace(spec, piles_vote_once=True)
+        warmth = replace(warmth, objective=None, warp=(), kernels=(), outputs=())
+    return fit_model(batch, spec, warmth, generators)
 
 
 def _warmth(found: Fitted, failures: FitState | None, outputs: tuple[Warmth, ...], spec: ModelSpec) -> Warmth:

@@ -41,7 +41,6 @@ _MOST_RADIUS, _GROWTH = 0.3, 3.0  # of the box
 _SPARE = 1e-8
 _SETTLED = 0.03  # of a step's gain: what the limits' curvature may still cost when it is not looked at again
 _MOST_MISSES = 3
-_BENT_AWAY = 0.1  # of a negative curvature's size: what counts as curvature
 _LEAST_CURVATURE = 1e-10  # of the largest
 
 
@@ -104,17 +103,20 @@ def maximize_within(
     steps: np.ndarray,
     max_iter: int = 30,
     accuracy: float | np.ndarray = ACCURACY,
+    bent_away: float = 1.0,
 ) -> Maxima:
     """The best point inside the region that a search comes to from each start (q, d).
 
     steps (q,): the length on which the function varies round each start. A start may lie outside the region.
     accuracy, of all or of each: what a further step must promise to gain.
+    bent_away: of a negative curvature's size, what counts as curvature. Less, and where the function bends away from a
+    maximum the trust region ends a step: fewer, longer ones.
     """
     q, _ = starts.shape
     lower, upper = (np.broadcast_to(a, starts.shape) for a in (region.lower, region.upper))
     wanted = np.broadcast_to(accuracy, (q,))
     climbs = [
-        _Climb(np.clip(start, low, high), low, high, float(step), float(accuracy))
+        _Climb(np.clip(start, low, high), low, high, float(step), float(accuracy), bent_away)
         for start, low, high, step, accuracy in zip(starts, lower, upper, steps, wanted, strict=True)
     ]
     points = [climb.first_points() for climb in climbs]
@@ -158,6 +160,7 @@ class _Climb:
     upper: np.ndarray
     step: float
     accuracy: float
+    bent_away: float
     best_x: np.ndarray | None = None
     best: float = -np.inf
     _x: np.ndarray = field(init=False)
@@ -249,7 +252,7 @@ class _Climb:
         rows = np.concatenate([here.J, -here.J, self._eye, -self._eye])
         bend, s, gain = np.zeros_like(here.c), np.zeros_like(here.g), 0.0
         for _ in range(_PASSES):
-            B = _convex(self._lagrangian())
+            B = _convex(self._lagrangian(), self.bent_away)
             least = self._least(B, rows, here.c + bend, (lower, upper))
             trial = np.minimum(np.maximum(least, lower), upper)
             bends = 0.5 * (self._curvatures @ trial) @ trial
@@ -331,12 +334,9 @@ class _Climb:
         self._curvatures = self._curvatures + scale[:, None, None] * rest[:, :, None] * rest[:, None, :]
 
 
-def _convex(B: np.ndarray) -> np.ndarray:
-    """The matrix with the sizes of its eigenvalues in their place, the negative ones' a tenth, none of them nearly 0.
-
-    Along a direction in which the function bends away from a minimum the trust region is to end a step.
-    """
+def _convex(B: np.ndarray, bent_away: float) -> np.ndarray:
+    """The matrix with the sizes of its eigenvalues in their place, of negative ones a part, none of them nearly 0."""
     values, vectors, _ = dsyev(B)
-    sizes = np.maximum(values, -_BENT_AWAY * values)
+    sizes = np.maximum(values, -bent_away * values)
     sizes = np.maximum(sizes, max(_LEAST_CURVATURE * float(np.abs(values).max()), 1e-12))
     return np.asarray((vectors * sizes) @ vectors.T)

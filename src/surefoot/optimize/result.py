@@ -15,7 +15,7 @@ import numpy as np
 
 from surefoot.backend import engine, to_host
 from surefoot.engine.batch import Batch
-from surefoot.engine.model import Model, fit_model
+from surefoot.engine.model import Model, fit_map
 from surefoot.errors import InvalidInputError, shown
 from surefoot.numerics.designs import generator
 from surefoot.numerics.warping import LEVELS
@@ -269,7 +269,7 @@ class Result:
             )
         rng = generator(self.settings.seed, 0, self.nfev)
         with engine(self.nfev):
-            fitted = fit_model(self.batch, self.settings.spec, self.history.warmth, (rng,), is_map=True)
+            fitted = fit_map(self.batch, self.settings.spec, self.history.warmth, (rng,))
         return FittedModel(self.space, fitted, self.sign)
 
     @property
