@@ -33,12 +33,12 @@ from surefoot.numerics.constrained import Region, maximize_within
 SPARE, MEAN_SPARES = 2.0, (1.0, 0.0)
 POLISH_CALLS = 3  # of the product's own search, which need not end where this one goes on
 POLISHED = 2  # starts of that search, from the lattice and as many from the clouds
-_MAX_ITER = 20
+_MAX_ITER = 30
 _BENT_AWAY = 0.1  # the log policy mostly bends upwards on the way to a maximum
 _STEP_FROM_BEST = 0.01
 _BY_MEAN = 2  # place of the search by the mean
-_MEAN_SHARE = 1e-2  # of the expected improvement at the first proposal: a step that gains less is not worth it
-_ACCURACY, _MEAN_ACCURACY = 2e-2, 1e-8  # of the log policy; of the mean, in units of the process
+_MEAN_SHARE = 1e-3  # of the expected improvement at the first proposal: a step that gains less is not worth it
+_ACCURACY, _MEAN_ACCURACY = 1e-2, 1e-8  # of the log policy; of the mean, in units of the process
 
 
 def along_limits(target: Target, within: Within, proposals: Proposals, incumbent: Array, domain: Domain) -> Proposals:
