@@ -123,7 +123,7 @@ def _piled(width: float) -> Optimizer:
 def test_evaluations_on_one_spot_do_not_choose_the_warps_of_the_map():
     optimizer = _piled(1e-5)
     optimizer.ask()  # the search has chosen its own
-    shown = optimizer.result().model.fitted
+    shown = optimizer.result().map.fitted
     assert shown.scaling.levels.tolist() == [0]
     assert shown.outputs.scaling.levels.tolist() == [0]
 
@@ -134,4 +134,4 @@ def test_without_piles_the_map_is_the_model_of_the_search():
     result = optimizer.result()
     rng = generator(result.settings.seed, 0, result.nfev)
     own = fit_model(result.batch, result.settings.spec, result.history.warmth, (rng,))
-    np.testing.assert_array_equal(result.model.fitted.objective.alpha, own.objective.alpha)
+    np.testing.assert_array_equal(result.map.fitted.objective.alpha, own.objective.alpha)
