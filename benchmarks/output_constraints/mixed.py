@@ -82,6 +82,7 @@ def _mixed(evaluate: Evaluator, seed: int) -> None:
         evaluate.bounds,
         n_evals=evaluate.budget,
         seed=seed,
+        max_failures=None,
         objective="value",
         constraints={limits[own.known]: allowed},
         outputs={limits[j]: "<= 0" for j in own.reported},
@@ -98,7 +99,7 @@ def _all_hidden(evaluate: Evaluator, seed: int) -> None:
                 raise RuntimeError(name)
         return y
 
-    surefoot.minimize(fun, evaluate.bounds, n_evals=evaluate.budget, seed=seed)
+    surefoot.minimize(fun, evaluate.bounds, n_evals=evaluate.budget, seed=seed, max_failures=None)
 
 
 WAYS: dict[str, Solver] = {
