@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from surefoot import Optimizer, minimize, problems
+from surefoot.engine.model import fit_model
 from surefoot.engine.warmth import Warmth
 from surefoot.errors import UnknownNameError
+from surefoot.numerics.designs import generator
 
 
 def level_after(f, n=60, **settings):
@@ -106,3 +108,30 @@ def test_the_level_is_kept_with_the_history():
 def test_an_unknown_warp_is_refused():
     with pytest.raises(UnknownNameError, match="auto"):
         minimize(lambda x: 0.0, [(0.0, 1.0)], n_evals=1, warp="log")
+
+
+def _piled(width: float) -> Optimizer:
+    """Two parabolas, the second with a limit: 15 evaluations all over the square, then 25 about an optimum on it."""
+    rng = np.random.default_rng(1)
+    best = np.asarray([0.6, 0.8])
+    optimizer = Optimizer([(0.0, 2.0)] * 2, objective="cost", outputs={"stress": "<= 1"}, n_init=6)
+    for x in [*(2.0 * rng.random((15, 2))), *(best + width * rng.standard_normal((25, 2)))]:
+        optimizer.tell(x, {"cost": float(np.sum((x - 1.0) ** 2)), "stress": float(x @ x)})
+    return optimizer
+
+
+def test_evaluations_on_one_spot_do_not_choose_the_warps_of_the_map():
+    optimizer = _piled(1e-5)
+    optimizer.ask()  # the search has chosen its own
+    shown = optimizer.result().map.fitted
+    assert shown.scaling.levels.tolist() == [0]
+    assert shown.outputs.scaling.levels.tolist() == [0]
+
+
+def test_without_piles_the_map_is_the_model_of_the_search():
+    optimizer = _piled(0.2)
+    optimizer.tell(x := optimizer.ask(), {"cost": 1.0, "stress": float(np.sum(np.square(x)))})
+    result = optimizer.result()
+    rng = generator(result.settings.seed, 0, result.nfev)
+    own = fit_model(result.batch, result.settings.spec, result.history.warmth, (rng,))
+    np.testing.assert_array_equal(result.map.fitted.objective.alpha, own.objective.alpha)

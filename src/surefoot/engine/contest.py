@@ -3,6 +3,9 @@
 Contest   Where a cold search is due and several kernels or warps are allowed, every run is fitted with each of them,
           and the likelier one is taken. Its likelihood is that of y itself, so that different warps can be compared.
           Until the next cold search the choice stays, and is part of the warmth.
+Votes     With limits on outputs a run that has found its optimum piles evaluations on one spot. All alike, they choose
+          a warp that draws that spot out and flattens what is far from it. The search gains digits by it; a map of
+          the whole (`fit_map`) gives each pile one vote.
 Shapes    as in batch.py; R x K rows while K kernels or warps compete, those of a run side by side.
 """
 
@@ -12,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.spatial import cKDTree
 
 from surefoot.backend import Array, like, namespace, to_host
 from surefoot.engine.batch import Batch
@@ -27,6 +31,7 @@ from surefoot.gp.surrogate import Question
 from surefoot.numerics.subsets import spread
 
 FOREIGN = 100  # evaluations that decide on kernel, warp and first hyperparameters of a history that others made
+PILE = 1e-4  # of the cube: evaluations nearer to one another lie on one spot
 MAX_WARPED_NOISE = 0.03  # over s of the warp: more, and the least value, the luckiest, is drawn out as if it were real
 
 
@@ -104,7 +109,7 @@ class Contest:
         if len(levels) == R and not is_cold(self.n_history, state):
             return self._fit(batch, kernels, np.asarray(levels), state, uniforms, n_optimized)
         known = state if len(levels) == R else None
-        few = _some_successes(batch, SUBSET)
+        few = _some_successes(of_piles(batch) if self.spec.piles_vote_once else batch, SUBSET)
         rows = np.repeat(np.arange(R), L)
         tiled = few.part(rows)
         # the levels compete by short searches from the last optimum; the winner then gets its cold one
@@ -204,6 +209,15 @@ def _cost(tried: Fitted, batch: Batch) -> np.ndarray:
     slopes = np.where(batch.ok, scaling.warp.log_slope(np.where(batch.ok, batch.y, scaling.warp.low)), 0.0)
     cost = to_host(tried.fit.cost) + batch.ok.sum(axis=1) * np.log(scaling.scale[:, 0]) - slopes.sum(axis=1)
     return np.where(np.isnan(cost), np.inf, cost)
+
+
+def of_piles(batch: Batch) -> Batch:
+    """The batch with one success, the first, of those that lie on one spot; itself where there are no piles."""
+    ok = batch.ok.copy()
+    for X, own in zip(batch.X, ok, strict=True):
+        for i, j in sorted(cKDTree(X).query_pairs(PILE, p=np.inf)):  # i < j
+            own[j] &= not own[i]
+    return replace(batch, ok=ok) if bool((ok != batch.ok).any()) else batch
 
 
 def _some_successes(batch: Batch, k: int) -> Batch:

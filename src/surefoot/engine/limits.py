@@ -29,7 +29,7 @@ from surefoot.gp.surrogate import Surrogate
 from surefoot.gp.within import Within
 from surefoot.numerics.designs import Generators
 
-REFITS = 40  # of an output's hyperparameters while n doubles; below so many evaluations they are fitted at each
+REFIT_SCALE = 63  # a fit costs n^3: after n evaluations an output's hyperparameters wait for (n/REFIT_SCALE)^2 more
 MATERIAL_NOISE = 1e-4  # noise variance over that of the values above which a posterior mean counts
 
 
@@ -126,7 +126,7 @@ def fit_outputs(
     if state is None or is_cold(contest.n_history, state) or len(kernels) < len(rows.run_ids) or not known_warps:
         found = contest.objective(rows, state, kernels, levels, uniforms)
     else:
-        every = max(1, contest.n_history // REFITS)
+        every = max(1, contest.n_history**2 // REFIT_SCALE**2)
         turns = [not contest.is_held and (contest.n_history + j) % every == 0 for j in known]
         found = contest.partly(rows, state, kernels, levels, np.flatnonzero(np.repeat(turns, R)))
     surrogate = spec.surrogate.condition(found.data, found.fit.theta, per_run(found.kernels))

@@ -13,7 +13,7 @@ import numpy as np
 from surefoot.acquisition.weight import Weight
 from surefoot.backend import Array, like, namespace, to_host
 from surefoot.engine.batch import HOST, Batch
-from surefoot.engine.contest import Contest, Fitted, success_rows
+from surefoot.engine.contest import Contest, Fitted, of_piles, success_rows
 from surefoot.engine.limits import Outputs, centred, fit_outputs, worth_of
 from surefoot.engine.many import REFITS, held, most_points, of_rows
 from surefoot.engine.recall import recalled
@@ -115,6 +115,17 @@ def fit_model(batch: Batch, spec: ModelSpec, warmth: Warmth, generators: Generat
         outputs=outputs,
         rows=rows,
     )
+
+
+def fit_map(batch: Batch, spec: ModelSpec, warmth: Warmth, generators: Generators) -> Model:
+    """The model as it is looked at, far from the optimum too: that of the search, unless evaluations lie in piles.
+
+    Where they do, with limits, kernels and warps are chosen afresh, each pile with one vote (contest.py).
+    """
+    if spec.limits and of_piles(batch) is not batch:
+        spec = replace(spec, piles_vote_once=True)
+        warmth = replace(warmth, objective=None, warp=(), kernels=(), outputs=())
+    return fit_model(batch, spec, warmth, generators)
 
 
 def _warmth(found: Fitted, failures: FitState | None, outputs: tuple[Warmth, ...], spec: ModelSpec) -> Warmth:

@@ -7,6 +7,7 @@ Shapes    the processes are rows (k R): output 1 of all runs, output 2 of all ru
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from surefoot.backend import Array, like, namespace
@@ -69,20 +70,24 @@ class Within:
         gradient = (-(by_a + by_b) / sd)[..., None] * grad_mu + (-turn / sd)[..., None] * grad_sd
         return xp.sum(self._by_output(value), axis=0), xp.sum(self._by_output(gradient), axis=0)
 
-    def slack_and_gradient(self, x: Array, spare: Array | float) -> tuple[Array, Array]:
+    def slack_and_gradient(
+        self, x: Array, spare: Array | float, sides: Sequence[int] | None = None
+    ) -> tuple[Array, Array]:
         """How far mu +- spare sd of each output is inside its lower and its upper limit, (R, m, 2 k), and its gradient.
 
-        spare: of all points or of each, (m,). An infinite limit has infinite slack.
+        spare: of all points or of each, (m,). An infinite limit has infinite slack. sides: some of the 2 k (None: all).
         """
         xp = namespace(x)
-        mu, sd, grad_mu, grad_sd = self.surrogate.moments_and_gradients(self._tiled(x))
-        wide = (spare + 0.0 * sd)[..., None]
-        sides = (
-            (mu - spare * sd - self.lower, grad_mu - wide * grad_sd),
-            (self.upper - mu - spare * sd, -grad_mu - wide * grad_sd),
-        )
-        slack = xp.concat([self._by_output(value) for value, _ in sides], axis=0)  # (2 k, R, m)
-        gradient = xp.concat([self._by_output(slope) for _, slope in sides], axis=0)
+        k = self.n_outputs
+        chosen = range(2 * k) if sides is None else sides
+        output = like([side % k for side in chosen], x)
+        sign = like([1.0 if side < k else -1.0 for side in chosen], x)[:, None, None]
+        bound = xp.concat([self._by_output(self.lower), self._by_output(self.upper)])[like(list(chosen), x)]
+        moments = self.surrogate.moments_and_gradients(self._tiled(x))
+        mu, sd, grad_mu, grad_sd = (self._by_output(part)[output] for part in moments)
+        spared = spare + 0.0 * sd
+        slack = sign * (mu - bound) - spared * sd  # (2 k, R, m)
+        gradient = sign[..., None] * grad_mu - spared[..., None] * grad_sd
         return xp.moveaxis(slack, 0, 2), xp.moveaxis(gradient, 0, 2)
 
     def add_points(self, x: Array) -> Within:

@@ -86,14 +86,14 @@ class _Seen:
     limits: np.ndarray
     slopes: np.ndarray
 
-    def of(self, rows: np.ndarray) -> _Seen:
+    def of(self, rows: slice) -> _Seen:
         return _Seen(self.value[rows], self.gradient[rows], self.limits[rows], self.slopes[rows])
 
     @property
-    def finite(self) -> np.ndarray:
-        """(m,) points at which everything is a number."""
-        parts = (self.value[:, None], self.gradient, self.limits, self.slopes.reshape(len(self.value), -1))
-        return np.asarray(np.isfinite(np.concatenate(parts, axis=1)).all(axis=1))
+    def is_finite(self) -> bool:
+        """Whether everything is a number at all points."""
+        parts = (self.value, self.gradient, self.limits, self.slopes)
+        return all(bool(np.isfinite(part).all()) for part in parts)
 
 
 def maximize_within(
@@ -103,31 +103,35 @@ def maximize_within(
     steps: np.ndarray,
     max_iter: int = 30,
     accuracy: float | np.ndarray = ACCURACY,
+    bent_away: float = 1.0,
 ) -> Maxima:
     """The best point inside the region that a search comes to from each start (q, d).
 
     steps (q,): the length on which the function varies round each start. A start may lie outside the region.
     accuracy, of all or of each: what a further step must promise to gain.
+    bent_away: of a negative curvature's size, what counts as curvature. Less, and where the function bends away from a
+    maximum the trust region ends a step: fewer, longer ones.
     """
     q, _ = starts.shape
     lower, upper = (np.broadcast_to(a, starts.shape) for a in (region.lower, region.upper))
     wanted = np.broadcast_to(accuracy, (q,))
     climbs = [
-        _Climb(np.clip(start, low, high), low, high, float(step), float(accuracy))
+        _Climb(np.clip(start, low, high), low, high, float(step), float(accuracy), bent_away)
         for start, low, high, step, accuracy in zip(starts, lower, upper, steps, wanted, strict=True)
     ]
     points = [climb.first_points() for climb in climbs]
     for _ in range(max_iter + 1):
-        rows = np.repeat(np.arange(q), [len(p) for p in points])
-        if not len(rows):
+        counts = [len(p) for p in points]
+        if not any(counts):
             break
+        rows, ends = np.repeat(np.arange(q), counts), np.cumsum(counts).tolist()
         x = np.concatenate(points)
         with np.errstate(all="ignore"):
             value, gradient = function(x, rows)
             seen = _Seen(value, gradient, *region.limits(x, rows))
             for i, climb in enumerate(climbs):
-                own = np.flatnonzero(rows == i)
-                if len(own):
+                if counts[i]:
+                    own = slice(ends[i] - counts[i], ends[i])
                     climb.take(x[own], seen.of(own))
                     points[i] = climb.next_point()
     found_x = [start if climb.best_x is None else climb.best_x for start, climb in zip(starts, climbs, strict=True)]
@@ -156,10 +160,12 @@ class _Climb:
     upper: np.ndarray
     step: float
     accuracy: float
+    bent_away: float
     best_x: np.ndarray | None = None
     best: float = -np.inf
     _x: np.ndarray = field(init=False)
     _moving: np.ndarray = field(init=False)
+    _eye: np.ndarray = field(init=False)
     _here: _Model = field(init=False)
     _begun: bool = False
     _lengths: np.ndarray = field(init=False)
@@ -176,6 +182,7 @@ class _Climb:
         """The start, and one point beside it along each input that moves."""
         self._x = self.origin
         self._moving = np.flatnonzero(self.upper > self.lower)
+        self._eye = np.eye(len(self._moving))
         away = np.where(self.upper - self.origin >= self.origin - self.lower, 1.0, -1.0) * _DIFFERENCE * self.step
         beside = self.origin + np.diag(away)[self._moving]
         return np.concatenate([self.origin[None], np.clip(beside, self.lower, self.upper)])
@@ -194,7 +201,7 @@ class _Climb:
             s, gain = self._propose()
             x = self._x.copy()
             x[self._moving] += self.step * s
-            x = np.clip(x, self.lower, self.upper)
+            x = np.minimum(np.maximum(x, self.lower), self.upper)
             if gain > self.accuracy and bool((x != self._x).any()):
                 self._asked = s, gain
                 return np.asarray(x[None])
@@ -204,21 +211,21 @@ class _Climb:
     def _note(self, x: np.ndarray, seen: _Seen) -> None:
         inside = (seen.limits >= 0.0).all(axis=1) & np.isfinite(seen.value)  # False for NaN
         value = np.where(inside, seen.value, -np.inf)
-        best = int(np.argmax(value))
+        best = int(value.argmax())
         if value[best] > self.best:
             self.best_x, self.best = x[best], float(value[best])
 
     def _begin(self, x: np.ndarray, seen: _Seen) -> None:
-        self._begun, finite = True, seen.finite
+        self._begun = True
         p, k = seen.limits.shape[1], len(self._moving)
         lengths = self.step * np.linalg.norm(seen.slopes[0][:, self._moving], axis=1)
         self._lengths = np.where((lengths > 0.0) & np.isfinite(lengths), lengths, 1.0)
         self._here = self._model(seen)
         self._multipliers, self._curvatures = np.zeros(p), np.zeros((1 + p, k, k))
-        self._done = not finite[0] or k == 0
+        self._done = not seen.of(slice(1)).is_finite or k == 0
         if self._done:
             return
-        if finite.all():
+        if seen.is_finite:
             slopes = np.stack([self._slopes(seen, i) for i in range(k + 1)])  # (1 + k, 1 + p, k)
             moved = (x[1:, self._moving] - x[0, self._moving])[np.arange(k), np.arange(k)] / self.step
             differences = np.moveaxis((slopes[1:] - slopes[0]) / moved[:, None, None], 0, 2)
@@ -242,13 +249,12 @@ class _Climb:
         at = self._x[self._moving]
         lower = np.maximum((self.lower[self._moving] - at) / self.step, -self._radius)
         upper = np.minimum((self.upper[self._moving] - at) / self.step, self._radius)
-        eye = np.eye(len(at))
-        rows = np.concatenate([here.J, -here.J, eye, -eye])
+        rows = np.concatenate([here.J, -here.J, self._eye, -self._eye])
         bend, s, gain = np.zeros_like(here.c), np.zeros_like(here.g), 0.0
         for _ in range(_PASSES):
-            B = _convex(self._lagrangian())
+            B = _convex(self._lagrangian(), self.bent_away)
             least = self._least(B, rows, here.c + bend, (lower, upper))
-            trial = np.clip(least, lower, upper)
+            trial = np.minimum(np.maximum(least, lower), upper)
             bends = 0.5 * (self._curvatures @ trial) @ trial
             better = self._gain(trial, bends)
             if better > gain:
@@ -257,7 +263,8 @@ class _Climb:
             error = float(np.abs(bend - last).max(initial=0.0))
             if error < _SPARE or self._penalty * error < _SETTLED * gain:
                 break
-        self._penalty = max(self._penalty, 2.0 * float(np.max(self._multipliers, initial=0.0, where=~(here.c < 0.0))))
+        met = np.where(here.c < 0.0, 0.0, self._multipliers)
+        self._penalty = max(self._penalty, 2.0 * float(met.max(initial=0.0)))
         return s, gain
 
     def _lagrangian(self) -> np.ndarray:
@@ -274,13 +281,17 @@ class _Climb:
         here, p = self._here, len(c)
         s, out = np.zeros_like(here.g), c < 0.0
         while True:
-            b = np.concatenate([np.where(out, 0.0, -c), np.where(out, c, -np.inf), box[0], -box[1]])
-            least = minimize_quadratic(B, here.g - self._penalty * (out @ here.J), rows, b, s, self._touched)
+            g, b = here.g, np.concatenate([-c, np.full(p, -np.inf), box[0], -box[1]])
+            is_out = bool(out.any())
+            if is_out:
+                g = g - self._penalty * (out @ here.J)
+                b[: 2 * p] = np.concatenate([np.where(out, 0.0, -c), np.where(out, c, -np.inf)])
+            least = minimize_quadratic(B, g, rows, b, s, self._touched)
             s, self._touched = least.s, least.active.tolist()
             multipliers, pulls = least.multipliers[:p], least.multipliers[p : 2 * p]
             passing = out & (pulls > self._penalty)
-            if not passing.any():
-                self._multipliers = multipliers + np.where(out, self._penalty - pulls, 0.0)
+            if not (is_out and passing.any()):
+                self._multipliers = multipliers + np.where(out, self._penalty - pulls, 0.0) if is_out else multipliers
                 return s
             out &= ~passing
 
@@ -294,7 +305,7 @@ class _Climb:
         """Go where the step led if it gained, and trust the models as far as they were right."""
         here = self._here
         s, promised = self._asked
-        if not seen.finite[0]:
+        if not seen.is_finite:
             self._shrink(s)
             return
         there = self._model(seen)
@@ -317,15 +328,15 @@ class _Climb:
         change = np.concatenate([(there.g - here.g)[None], there.J - here.J])
         rest = change - self._curvatures @ s
         along = rest @ s
-        sizes = np.linalg.norm(rest, axis=1) * np.linalg.norm(s)
+        sizes = np.sqrt((rest * rest).sum(axis=1) * (s @ s))
         safe = np.abs(along) > 1e-8 * sizes
         scale = np.where(safe, 1.0 / np.where(safe, along, 1.0), 0.0)
         self._curvatures = self._curvatures + scale[:, None, None] * rest[:, :, None] * rest[:, None, :]
 
 
-def _convex(B: np.ndarray) -> np.ndarray:
-    """The matrix with the sizes of its eigenvalues in their place, none of them nearly 0."""
+def _convex(B: np.ndarray, bent_away: float) -> np.ndarray:
+    """The matrix with the sizes of its eigenvalues in their place, of negative ones a part, none of them nearly 0."""
     values, vectors, _ = dsyev(B)
-    sizes = np.abs(values)
-    sizes = np.maximum(sizes, max(_LEAST_CURVATURE * float(sizes.max()), 1e-12))
+    sizes = np.maximum(values, -bent_away * values)
+    sizes = np.maximum(sizes, max(_LEAST_CURVATURE * float(np.abs(values).max()), 1e-12))
     return np.asarray((vectors * sizes) @ vectors.T)

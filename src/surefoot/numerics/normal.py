@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 
-from surefoot.backend import Array, log_ndtr, namespace, ndtr
+from surefoot.backend import Array, clip, log_ndtr, namespace, ndtr
 
 _TAIL = -6.0  # below it the ratios; above, the textbook forms lose at most a factor 750 (relative error 1e-12)
 _DEPTH = 16  # levels of the continued fraction: relative error 2e-14 at t = 6, less beyond
@@ -130,7 +130,7 @@ def log_interval(a: Array, b: Array) -> tuple[Array, Array, Array]:
     Mirrored to the left tail, where Phi keeps its digits; an interval in which phi is flat is its width times phi.
     """
     xp = namespace(a)
-    a, b = xp.clip(a, -_FAR, _FAR), xp.clip(b, -_FAR, _FAR)
+    a, b = clip(a, -_FAR, _FAR), clip(b, -_FAR, _FAR)
     mirrored = a + b > 0.0
     left, right = xp.where(mirrored, -b, a), xp.where(mirrored, -a, b)
     (log_l, slope_l), (log_r, slope_r) = log_pi(left), log_pi(right)

@@ -109,7 +109,7 @@ def draw_slice(ax: Any, result: Result, i: int) -> None:
     if isinstance(p, Real):  # a narrow valley lies between the others
         values = sorted({*values, best[i]})
     points = [[*best[:i], value, *best[i + 1 :]] for value in values]
-    mean, sd = result.model.predict(points)
+    mean, sd = result.map.predict(points)
     marks = isinstance(p, Categorical) or (isinstance(p, Integer) and len(values) <= _MAX_MARKS)
     t: Any = np.arange(len(values)) if isinstance(p, Categorical) else np.asarray(values, dtype=float)
     if marks:
@@ -127,7 +127,7 @@ def draw_slice(ax: Any, result: Result, i: int) -> None:
     else:
         ax.fill_between(t, mean - 2 * sd, mean + 2 * sd, color=LIGHT["blue"], alpha=0.2, lw=0, label="± 2 sd")
         ax.plot(t, mean, color=LIGHT["blue"], lw=1.5, label="mean")
-    if result.model.learns_failures:
+    if result.map.learns_failures:
         twin = ax.twinx()
         style = {"ls": "", "marker": "."} if marks else {"ls": ":", "lw": 1}
         twin.plot(t, result.success_probability(points), color=LIGHT["red"], **style)
@@ -165,8 +165,8 @@ def draw_map(ax: Any, result: Result, i: int = 0, j: int = 1) -> Any:
     best = best_values(result)
     units = _over(result, best, (i, j), (a, b))
     with engine(result.nfev):
-        mean = result.model.moments_at(units)[0].reshape(len(b), len(a))
-        p = result.model.success_at(units).reshape(len(b), len(a))
+        mean = result.map.moments_at(units)[0].reshape(len(b), len(a))
+        p = result.map.success_at(units).reshape(len(b), len(a))
     mesh = ax.contourf(a, b, mean, cmap=VALUE_MAP, **scale_of(mean.ravel(), result.sign).contours(mean))
     ok = result.history.ok
     x = np.asarray([(e.x[i], e.x[j]) for e in result.history.evaluations], dtype=float)
@@ -200,9 +200,9 @@ def draw_borders(ax: Any, result: Result, a: Sequence[Any], b: Sequence[Any], un
     """Over a map at points `units`: where outputs reach their limits, by their models, and what is forbidden."""
     shape = (len(b), len(a))
     names = list(result.settings.outputs)
-    outputs = result.model.fitted.outputs
+    outputs = result.map.fitted.outputs
     known = () if outputs is None else outputs.known
-    for k, (place, slack) in enumerate(zip(known, result.model.limits_at(units), strict=True)):
+    for k, (place, slack) in enumerate(zip(known, result.map.limits_at(units), strict=True)):
         if slack.min() < 0.0 < slack.max():
             line = {"colors": [_LIMITS[k % len(_LIMITS)]], "linestyles": "--", "linewidths": 1.4}
             ax.contour(a, b, slack.reshape(shape), levels=[0.0], **line)
@@ -227,7 +227,7 @@ def draw_success(ax: Any, result: Result, i: int, j: int, fills: Sequence[Sequen
     with engine(result.nfev):
         for fill in fills:
             units = _over(result, fill, (i, j), (a, b))
-            total += result.model.success_at(units).reshape(total.shape)
+            total += result.map.success_at(units).reshape(total.shape)
     levels = np.linspace(0.0, 1.0, 11)
     mesh = ax.contourf(
         a, b, np.clip(total / len(fills), 0.0, 1.0), levels=levels, cmap=SUCCESS_MAP, vmin=-0.15, vmax=1.15

@@ -68,7 +68,7 @@ def _of_objective(result: Result) -> tuple[Shares, Shares]:
     rng = generator(0, _STREAM, 0)
     one, other = (space.from_uniform(latin_hypercube(n, space.d, rng)) for _ in range(2))
     points = np.concatenate([one, other, *(mixed(space, one, other, [i]) for i in range(space.d))])
-    paths = to_host(result.model.fitted.objective.sample_paths(points[None], (rng,), _FUNCTIONS))[0]
+    paths = to_host(result.map.fitted.objective.sample_paths(points[None], (rng,), _FUNCTIONS))[0]
     f = paths.reshape(space.d + 2, n, _FUNCTIONS)
     rows = rng.integers(n, size=(n, _FUNCTIONS))
     a, b, *ab = (np.take_along_axis(part, rows, axis=0) for part in f)  # (n, S) each

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from html import escape
@@ -15,7 +15,7 @@ import numpy as np
 
 from surefoot.backend import engine, to_host
 from surefoot.engine.batch import Batch
-from surefoot.engine.model import Model, fit_model
+from surefoot.engine.model import Model, fit_map, fit_model
 from surefoot.errors import InvalidInputError, shown
 from surefoot.numerics.designs import generator
 from surefoot.numerics.warping import LEVELS
@@ -252,9 +252,7 @@ class Result:
                 "value": e.y,
                 **{column: e.further.get(name, math.nan) for name, column in outputs.items()},
                 "best": best,
-                "status": e.status,
-                "reason": e.reason,
-                "duration_s": e.duration_s,
+                **{name: getattr(e, name) for name in ("status", "reason", "duration_s")},
                 **{name: getattr(e, name) for name in known},
             })  # fmt: skip
         return rows
@@ -262,6 +260,14 @@ class Result:
     @cached_property
     def model(self) -> FittedModel:
         """The model fitted to everything evaluated; fitted on first use."""
+        return self._fitted_by(fit_model)
+
+    @cached_property
+    def map(self) -> FittedModel:
+        """The model as it is drawn: evaluations that a search along limits has piled on one spot have one vote."""
+        return self._fitted_by(fit_map) if self.settings.outputs else self.model
+
+    def _fitted_by(self, fit: Callable[..., Model]) -> FittedModel:
         if not self.history.ok.any():
             raise InvalidInputError(
                 f"expected at least one successful evaluation to fit a model; got {self.nfev}, all failed; "
@@ -269,14 +275,12 @@ class Result:
             )
         rng = generator(self.settings.seed, 0, self.nfev)
         with engine(self.nfev):
-            fitted = fit_model(self.batch, self.settings.spec, self.history.warmth, (rng,))
-        return FittedModel(self.space, fitted, self.sign)
+            return FittedModel(self.space, fit(self.batch, self.settings.spec, self.history.warmth, (rng,)), self.sign)
 
     @property
     def batch(self) -> Batch:
         """The evaluations as the engine takes them."""
-        units = self.history.units(self.space)
-        return batch_of(self.history, units, self.space, self.sign, self.settings.outputs)
+        return batch_of(self.history, self.history.units(self.space), self.space, self.sign, self.settings.outputs)
 
     @cached_property
     def outlook(self) -> Outlook:
