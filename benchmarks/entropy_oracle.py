@@ -22,12 +22,14 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import islice
+from typing import Any
 
 import numpy as np
-from scipy.special import ndtr
+from scipy.special import ndtr, ndtri
 from scipy.stats import spearmanr
 
 from surefoot.acquisition.registry import policy_at
@@ -47,6 +49,7 @@ AGAIN = "the oracle again"
 LEAST_ENTROPY = 1.0  # nats, of x* on the grid
 TIE = 0.01  # of the largest information
 _CHUNK = 20_000
+_REACH, _PER_SD = 6, 256  # compiled: a table of intervals of y to 6 standard deviations, 256 cells to each
 
 
 def grid(d: int) -> np.ndarray:
@@ -144,6 +147,43 @@ def _counts_on(device: str, state: State, x: np.ndarray, n_bins: int, chunks: ra
     return np.asarray(counts.double().cpu()).reshape(len(x), len(x), n_bins)
 
 
+@cache
+def _compiled() -> Callable[..., None]:
+    """Adds draws f (n, 200) with their errors to counts (point, arg-min, interval of y)."""
+    from numba import njit
+
+    @njit(fastmath=True)  # type: ignore[untyped-decorator]
+    def add(f: Any, errors: Any, mean: Any, inverse: Any, interval: Any, counts: Any) -> None:
+        last = len(interval) - 1
+        for k in range(f.shape[0]):
+            star = np.argmin(f[k] + mean)
+            for j in range(f.shape[1]):
+                t = (f[k, j] + errors[k, j]) * inverse[j]
+                cell = min(max(int((t + np.float32(_REACH)) * np.float32(_PER_SD)), 0), last)
+                counts[j, star, interval[cell]] += 1
+
+    return add  # type: ignore[no-any-return]
+
+
+def _counts_compiled(state: State, x: np.ndarray, n_bins: int, chunks: range, chunk: int) -> np.ndarray:
+    """The same in single precision, compiled by Numba: ten times faster. Errors of y come out of a pool of draws."""
+    mean, root, noise = _gaussian(state, x)
+    size = np.sum(root * root, axis=0)
+    root = root[:, size > 1e-10 * size.max()].astype(np.float32)
+    inverse = (1.0 / np.sqrt(np.sum(root * root, axis=1) + noise + 1e-300)).astype(np.float32)
+    ends = ndtri(np.arange(1, n_bins) / n_bins)
+    middles = (np.arange(2 * _REACH * _PER_SD) + 0.5) / _PER_SD - _REACH
+    interval = np.searchsorted(ends, middles).astype(np.int32)
+    counts = np.zeros((len(x), len(x), n_bins), np.int32)
+    rng = np.random.default_rng([1, chunks.start])
+    pool = np.float32(math.sqrt(noise)) * rng.standard_normal((2 * chunk, len(x)), dtype=np.float32)
+    for _ in chunks:
+        f = rng.standard_normal((chunk, root.shape[1]), dtype=np.float32) @ root.T
+        begin = int(rng.integers(chunk))
+        _compiled()(f, pool[begin : begin + chunk], mean.astype(np.float32), inverse, interval, counts)
+    return counts
+
+
 def information(
     state: State, x: np.ndarray, n_draws: int, n_bins: int = N_BINS, *, again: int = 0, device: str = "cpu"
 ) -> np.ndarray:
@@ -152,10 +192,13 @@ def information(
     chunks = range(again * n_chunks, (again + 1) * n_chunks)
     how = state, x, n_bins, chunks, min(n_draws, _CHUNK)
     found = []
-    for of_point in _counts(*how) if device == "cpu" else _counts_on(device, *how):
+    for of_point in COUNTS[device](*how) if device in COUNTS else _counts_on(device, *how):
         share = of_point.sum(axis=0) / of_point.sum()
         found.append(_entropy(of_point.sum(axis=1)) - np.sum(share * _entropy(of_point)))
     return np.asarray(found)
+
+
+COUNTS = {"cpu": _counts, "compiled": _counts_compiled}
 
 
 def policy_information(name: str, state: State, x: np.ndarray, seed: int = 0, *, of_grid: bool = False) -> np.ndarray:
@@ -214,7 +257,11 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--states", type=int, default=20)
     parser.add_argument("--skip", type=int, default=0, help="states that are left out first")
     parser.add_argument("--d", type=int, nargs="+", default=[1, 2], choices=[1, 2])
-    parser.add_argument("--device", default="cpu", help="of the oracle's draws: cpu, or cuda (PyTorch; other draws)")
+    parser.add_argument(
+        "--device",
+        default="cpu",
+        help="of the oracle's draws: cpu, compiled (Numba) or cuda (PyTorch); other draws each",
+    )
     args = parser.parse_args(argv)
     header = ["d", "policy", "least Spearman", "median", "favourite among the best 2 %", "tells at least", "median"]
     rows = []
