@@ -12,8 +12,8 @@ def binary_entropy(p):
     return -p * np.log(p) - (1.0 - p) * np.log1p(-p)
 
 
-@pytest.mark.parametrize("number", [1, 3, 4])
-def test_of_two_points_the_oracle_has_the_information_that_quadrature_has(number):
+@pytest.mark.parametrize(("number", "device"), [(1, "cpu"), (3, "cpu"), (4, "compiled")])
+def test_of_two_points_the_oracle_has_the_information_that_quadrature_has(number, device):
     state = make_state(1, number)
     x = np.array([[0.1], [0.9]])
     joint = state.posterior.joint(x[None])
@@ -28,7 +28,7 @@ def test_of_two_points_the_oracle_has_the_information_that_quadrature_has(number
         along = (V[1, j] - V[0, j]) / np.sqrt(V[j, j] + noise)
         p = ndtr((mean[1] - mean[0] + along * t) / np.sqrt(spread - along**2))  # the first is lower, given y
         expected.append(binary_entropy(ndtr((mean[1] - mean[0]) / np.sqrt(spread))) - np.sum(w * binary_entropy(p)))
-    np.testing.assert_allclose(information(shifted, x, 400_000), expected, atol=4e-3)
+    np.testing.assert_allclose(information(shifted, x, 400_000, device=device), expected, atol=4e-3)
 
 
 def _with_mean(state, x, mean):
@@ -66,7 +66,7 @@ def test_on_twenty_states_points_are_ranked_as_a_million_draws_rank_them(d):
     verdicts = {"ES": [], "PES": [], "MES": []}
     of_grid = []
     for _, state in uncertain_states(d, 20):
-        truth = information(state, x, 10**6)
+        truth = information(state, x, 10**6, device="compiled")
         for name, found in verdicts.items():
             found.append(judge(policy_information(name, state, x), truth))
         of_grid.append(judge(policy_information("ES", state, x, of_grid=True), truth))
