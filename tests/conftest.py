@@ -1,17 +1,29 @@
 """One BLAS thread for all tests: the engine limits itself, but many tests call its parts directly.
 
 In CI (CI=true) a test that is skipped is a failure: what it needs is to be installed there.
+What thorough.txt names are longer or further cases of what other tests check: `make test` leaves them out.
 Programs that a shell starts in the background ignore Ctrl-C, and so would all that the tests start: not here.
 """
 
 import os
 import signal
+from pathlib import Path
 
 import pytest
 from threadpoolctl import threadpool_limits
 
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+THOROUGH = tuple(line for line in Path(__file__).with_name("thorough.txt").read_text().splitlines() if line)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if item.nodeid.startswith(THOROUGH):
+            item.add_marker("thorough")
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -45,7 +45,8 @@ def test_every_extra_that_the_start_page_and_errors_name_exists() -> None:
         for group in re.findall(r"(?:surefoot|'\.)\[([a-z,]+)\]'", text)
         for name in group.split(",")
     }
-    table = re.findall(r"^\| (`[a-z]+`(?:, `[a-z]+`)*) \|", texts[0], re.MULTILINE)
+    extras = start[start.index("| extra |") :]
+    table = re.findall(r"^\| (`[a-z]+`(?:, `[a-z]+`)*) \|", extras, re.MULTILINE)
     named |= {name.strip("` ") for row in table for name in row.split(",")}
     assert {"run", "plots", "cli", "dashboard", "torch"} <= named
     assert named <= set(PYPROJECT["optional-dependencies"])
