@@ -10,9 +10,9 @@ DEMO   := $(if $(wildcard $(READY)),$(READY),$(VENV)/.ready-demo)
 
 help:
 	@echo "make demo   a synthetic patient: from noisy pressure and flow to stiffness and rarefaction, with a report (1 to 2 min)"
-	@echo "make test   lint, types, layers and all tests but the slow ones"
+	@echo "make test   lint, types, layers and all tests but the slow and the thorough ones"
 	@echo "make docs   the documentation site, in build/site"
-	@echo "make slow   the tests that take minutes"
+	@echo "make slow   the tests that take minutes, and further cases of the others"
 	@echo "make bits   what is promised bit by bit, with the arithmetic of other processors too"
 	@echo "make versions  tests with the oldest and the newest packages and Python"
 	@echo "make wheel  wheel and sdist built into dist/, and each tried in a clean environment"
@@ -48,7 +48,7 @@ PYTEST := $(BIN)/python -m pytest -n auto --dist worksteal
 
 test: lint
 	$(PYTEST)
-	@echo "surefoot is fine here: format, types, layers and all tests but the slow ones"
+	@echo "surefoot is fine here: format, types, layers and all tests but the slow and the thorough ones"
 
 # -W: a warning is an error, a link that leads nowhere among them
 docs: $(VENV)/.ready-docs
@@ -56,7 +56,7 @@ docs: $(VENV)/.ready-docs
 	@echo "the site is in build/site: open build/site/index.html"
 
 slow: $(READY)
-	$(PYTEST) -m 'slow and not torch'
+	$(PYTEST) -m '(slow or thorough) and not torch'
 
 bits: $(READY)
 	$(BIN)/python tools/arithmetics.py -n auto
