@@ -56,7 +56,7 @@ docs: $(VENV)/.ready-docs
 	@echo "the site is in build/site: open build/site/index.html"
 
 slow: $(READY)
-	$(PYTEST) -m '(slow or thorough) and not torch'
+	$(PYTEST) -m '(slow or thorough) and not torch and not peers and not simulators and not docs'
 
 bits: $(READY)
 	$(BIN)/python tools/arithmetics.py -n auto
