@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+from scipy.stats import mannwhitneyu
 
 from benchmarks.simulators.pairs import pairs_table
 from benchmarks.simulators.problems import problem_of
@@ -15,6 +16,7 @@ from benchmarks.simulators.runs import Records, SimulatorRuns, bests, complete, 
 from examples.simulators.emulated import NAMES, read_table
 from surefoot.optimize.reasons import grouped
 from surefoot.paper.markdown import markdown
+from surefoot.paper.statistics import LEVEL, holm
 from surefoot.paper.studies.failures.limits_tables import regret_table
 from surefoot.paper.studies.failures.runs import upper_median
 from surefoot.paper.studies.failures.verdicts import (
@@ -63,6 +65,11 @@ def _parts(records: Records) -> list[str]:
         parts += [told, verdict_table(runs, tests), listed(tests)]
     else:
         parts.append(f"On single problems no difference is significant ({test}).")
+    parts += [
+        "The default's best values against those of each other strategy, problem by problem: p of Mann and Whitney's"
+        f" test, Holm over the strategies of that problem; bold: p < 5 %; fewer than {FEW_RUNS} seeds are not tested.",
+        _by_problem(runs),
+    ]
     for n in budgets_of(runs):
         parts += [
             f"n = {n}: median log10 of (best − best known) / |best known| / median failed evaluations after the"
@@ -105,6 +112,25 @@ def _problems(records: Records, runs: Sequence[SimulatorRuns]) -> str:
             [name, str(len(problem_of(name).parameters)), str(mine[0].n_init), f"{100 * (~table.ok).mean():.0f} %",
              f"{1000 * seconds:.0f} ms", f"{known[name].value:.5g}", known[name].found_by]
         )  # fmt: skip
+    return markdown(rows)
+
+
+def _by_problem(runs: Sequence[SimulatorRuns]) -> str:
+    """Problems by strategies: whether the default's best values are better or worse, and how surely."""
+    last = {(r.problem, r.strategy): r.best_so_far()[:, -1] for r in runs if len(r.values) >= FEW_RUNS}
+    others = [name for name in ordered(r.strategy for r in runs) if name != DEFAULT]
+    others = [name for name in others if any((problem, name) in last for problem in in_order(runs))]
+    if not others:
+        return "No other strategy has so many."
+    rows = [["problem", *others]]
+    for problem in in_order(runs):
+        cells, mine = dict.fromkeys(others, ""), last.get((problem, DEFAULT))
+        there = [name for name in others if mine is not None and (problem, name) in last]
+        p = holm(np.asarray([mannwhitneyu(mine, last[problem, name]).pvalue for name in there]))
+        for name, value in zip(there, p, strict=True):
+            told = f"{'better' if np.median(mine) < np.median(last[problem, name]) else 'worse'}, {value:.1g}"
+            cells[name] = f"**{told}**" if value < LEVEL else told
+        rows.append([problem, *cells.values()])
     return markdown(rows)
 
 
