@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from concurrent.futures import Executor, Future
+from concurrent.futures import CancelledError, Executor, Future, InvalidStateError
 from contextlib import suppress
 from typing import Any, TypeVar
 
@@ -32,13 +32,40 @@ class Cluster(Executor):
             raise ConnectionError(f"the Dask scheduler at {self._address} does not answer")
         if not self._client.scheduler_info()["workers"]:
             raise ConnectionError(f"the Dask cluster at {self._address} has no workers")
-        future: Future[T] = self._client.get_executor(retries=0).submit(fn, *args, **kwargs)
-        return future
+        return _as_local(self._client.submit(fn, *args, pure=False, retries=0, **kwargs))
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Leave the cluster, which goes on without us."""
         with suppress(Exception):  # it may have gone away
             self._client.close(timeout=5)
+
+
+def _as_local(remote: Any) -> Future[Any]:
+    """What comes of a future of Dask's, as a future of Python's own.
+
+    That of Dask's own executor stays pending for ever if the scheduler goes away while a result is fetched.
+    """
+    local: Future[Any] = Future()
+
+    def tell(_: Any) -> None:
+        with suppress(InvalidStateError):  # it was cancelled meanwhile
+            try:
+                local.set_result(remote.result(timeout=_TIMEOUT))
+            except (CancelledError, TimeoutError):
+                local.set_exception(ConnectionError("its worker was lost"))
+            except InvalidStateError:
+                raise
+            except BaseException as error:
+                local.set_exception(error)
+
+    def cancel(ended: Future[Any]) -> None:
+        if ended.cancelled():
+            with suppress(Exception):  # the scheduler may have gone away
+                remote.cancel()
+
+    local.add_done_callback(cancel)
+    remote.add_done_callback(tell)
+    return local
 
 
 def _client(address: str, timeout: str) -> Any:
