@@ -5,7 +5,7 @@ import pytest
 
 from surefoot import Optimizer, minimize, problems
 from surefoot.engine.batch import Batch
-from surefoot.engine.many import PER_PROPOSAL, held, left_out_near, of_rows
+from surefoot.engine.many import PER_PROPOSAL, held, left_out_near
 from surefoot.engine.suggest import suggest
 from surefoot.engine.warmth import Warmth
 from surefoot.errors import InvalidInputError
@@ -99,7 +99,7 @@ def test_thousands_of_equal_points_are_held_without_complaint():
 
 def test_a_part_of_a_batch_has_the_values_of_its_points():
     batch = scattered()
-    part = of_rows(batch, np.array([[3, 5]]))
+    part = batch.of_evaluations(np.array([[3, 5]]))
     np.testing.assert_array_equal(part.X, batch.X[:, [3, 5]])
     np.testing.assert_array_equal(part.y, batch.y[:, [3, 5]])
 

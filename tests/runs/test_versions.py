@@ -72,17 +72,22 @@ def test_a_parameter_can_be_fixed_on_the_way(problem, reporter):
     assert (reporter.counts.finished, reporter.counts.outside) == (3, 8)
 
 
+def with_the_first(n, problem, **table):
+    """A new problem to whose study the first n evaluations of the old one were added."""
+    fresh = problem(name="fresh", **table)
+    study = open_study(fresh, open_storage(fresh.default_storage, create=True))
+    rows = read_rows(str(problem().default_storage))
+    add_rows(study, fresh, [row for row in rows if int(row.cells["number"]) < n], "p")
+    return fresh
+
+
 def test_it_goes_on_as_a_new_study_to_which_the_inside_was_added(problem, reporter, tmp_path):
     narrow = {"low": 0.0, "high": 5.0}
     run(problem(n_evals=12), reporter=reporter)
     with opened(problem().default_storage) as storage:
         n_inside = sum(0.0 <= t.params["a"] <= 5.0 for t in load_study(storage).trials)
     changed = run(problem(a=narrow, n_evals=n_inside + 3), reporter=reporter)
-    fresh = problem(a=narrow, n_evals=n_inside + 3, name="fresh")
-    study = open_study(fresh, open_storage(fresh.default_storage, create=True))
-    rows = read_rows(str(problem().default_storage))
-    add_rows(study, fresh, [row for row in rows if int(row.cells["number"]) < 12], "p")
-    added = run(fresh, reporter=reporter)
+    added = run(with_the_first(12, problem, a=narrow, n_evals=n_inside + 3), reporter=reporter)
     assert [dict(x) for x in changed.x_iters] == [dict(x) for x in added.x_iters]
 
 
@@ -140,11 +145,7 @@ def test_it_goes_on_on_another_scale_as_a_new_study_would(problem, reporter):
     positive, log = {"low": 0.5, "high": 10.0}, {"low": 0.5, "high": 10.0, "log": True}
     run(problem(a=positive, n_evals=6), reporter=reporter)
     changed = run(problem(a=log, n_evals=9), reporter=reporter)
-    fresh = problem(a=log, n_evals=9, name="fresh")
-    study = open_study(fresh, open_storage(fresh.default_storage, create=True))
-    rows = read_rows(str(problem().default_storage))
-    add_rows(study, fresh, [row for row in rows if int(row.cells["number"]) < 6], "p")
-    added = run(fresh, reporter=reporter)
+    added = run(with_the_first(6, problem, a=log, n_evals=9), reporter=reporter)
     assert [dict(x) for x in changed.x_iters] == [dict(x) for x in added.x_iters]
 
 

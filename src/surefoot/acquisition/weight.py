@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-from surefoot.backend import Array, namespace
+from surefoot.backend import Array, clip, namespace
 from surefoot.gp.probability import Bounded, Probability
 
 _CAUTION = 20.0  # how many times more log P counts below `least`
@@ -60,7 +60,7 @@ class Weight:
         xp = namespace(log_p)
         value, slope = log_p, xp.ones_like(log_p)
         if self.trust is not None:
-            share = xp.minimum(self.trust, 1.0 + 0.0 * self.trust)
+            share = clip(self.trust, None, 1.0)
             value, slope = share * value, share * slope
         if self.cost != 1.0:
             p = xp.exp(log_p)
@@ -71,7 +71,7 @@ class Weight:
             bar = math.log(least) if self.trust is None else math.log(least) + xp.log(self.trust)
             below = xp.minimum(log_p - bar, 0.0 * log_p)
             if self.smooth:
-                bend = _BEND if self.trust is None else _BEND * xp.clip(2.5 * (self.trust - 0.5), 0.0, 1.0)
+                bend = _BEND if self.trust is None else _BEND * clip(2.5 * (self.trust - 0.5), 0.0, 1.0)
                 value, slope = value - bend * below * below, slope - 2.0 * bend * below
             else:
                 value, slope = value + _CAUTION * below, xp.where(below < 0.0, slope + _CAUTION, slope)

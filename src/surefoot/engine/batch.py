@@ -6,7 +6,7 @@ Shapes    X (R, n, D) in the unit cube, y (R, n), ok and seen (R, n), pending (R
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -61,6 +61,23 @@ class Batch:
             outputs=None if self.outputs is None else self.outputs[rows],
             pools=self.pools,
             centre=None if self.centre is None else self.centre[rows],
+        )
+
+    def of_evaluations(self, columns: np.ndarray) -> Batch:
+        """The same runs with some of their evaluations (R, k) only."""
+
+        def some(a: np.ndarray | None) -> np.ndarray | None:
+            return None if a is None else np.take_along_axis(a, columns, axis=1)
+
+        return replace(
+            self,
+            X=np.take_along_axis(self.X, columns[..., None], axis=1),
+            y=np.take_along_axis(self.y, columns, axis=1),
+            ok=np.take_along_axis(self.ok, columns, axis=1),
+            seen=some(self.seen),
+            kinds=some(self.kinds),
+            allowed=some(self.allowed),
+            outputs=None if self.outputs is None else np.take_along_axis(self.outputs, columns[:, None], axis=2),
         )
 
     def taken(self, r: int) -> np.ndarray:

@@ -19,7 +19,6 @@ from scipy.spatial import cKDTree
 
 from surefoot.backend import Array, like, namespace, to_host
 from surefoot.engine.batch import Batch
-from surefoot.engine.many import of_rows
 from surefoot.engine.scaling import Scaling, scaled
 from surefoot.engine.spec import ModelSpec
 from surefoot.gp.hyperparameters import N_OPTIMIZED, SUBSET, Effort, Fit, FitState, fit, is_cold, unchanged
@@ -227,4 +226,4 @@ def _some_successes(batch: Batch, k: int) -> Batch:
     order = np.argsort(~batch.ok, axis=1, kind="stable")
     n_ok = np.maximum(batch.ok.sum(axis=1), k)
     kept = np.asarray([spread(row[:n].tolist(), k) for row, n in zip(order, n_ok, strict=True)])
-    return replace(of_rows(batch, kept), seen=None)
+    return replace(batch.of_evaluations(kept), seen=None)

@@ -12,8 +12,6 @@ Shapes    X (R, n, D) in the unit cube, worth (R, n), rates (R, D), rows (R, mos
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 from scipy.spatial.distance import cdist
 
@@ -39,24 +37,6 @@ def held(batch: Batch, worth: np.ndarray, rates: np.ndarray | None, most: int) -
         return None
     scales = np.ones((len(batch.X), batch.X.shape[2])) if rates is None else rates
     return np.stack([_held(X * s, ok, w, most) for X, s, ok, w in zip(batch.X, scales, batch.ok, worth, strict=True)])
-
-
-def of_rows(batch: Batch, rows: np.ndarray) -> Batch:
-    """A batch of these evaluations (R, k) only."""
-
-    def some(a: np.ndarray | None) -> np.ndarray | None:
-        return None if a is None else np.take_along_axis(a, rows, axis=1)
-
-    return replace(
-        batch,
-        X=np.take_along_axis(batch.X, rows[..., None], axis=1),
-        y=np.take_along_axis(batch.y, rows, axis=1),
-        ok=np.take_along_axis(batch.ok, rows, axis=1),
-        seen=some(batch.seen),
-        kinds=some(batch.kinds),
-        allowed=some(batch.allowed),
-        outputs=None if batch.outputs is None else np.take_along_axis(batch.outputs, rows[:, None], axis=2),
-    )
 
 
 def left_out_near(batch: Batch, rows: np.ndarray, proposals: np.ndarray, rates: np.ndarray) -> np.ndarray | None:

@@ -15,7 +15,7 @@ from surefoot.backend import Array, like, namespace, to_host
 from surefoot.engine.batch import HOST, Batch
 from surefoot.engine.contest import Contest, Fitted, of_piles, success_rows
 from surefoot.engine.limits import Outputs, centred, fit_outputs, worth_of
-from surefoot.engine.many import REFITS, held, most_points, of_rows
+from surefoot.engine.many import REFITS, held, most_points
 from surefoot.engine.recall import recalled
 from surefoot.engine.scaling import Scaling
 from surefoot.engine.spec import ModelSpec
@@ -75,7 +75,7 @@ def fit_model(batch: Batch, spec: ModelSpec, warmth: Warmth, generators: Generat
     last = warmth.objective if warmth.objective_by == spec.surrogate.name else None
     state = on_device(last, (R, p), reference)
     rows = _held(batch, spec, state, reference)
-    few = batch if rows is None else of_rows(batch, rows)
+    few = batch if rows is None else batch.of_evaluations(rows)
     contest = Contest(spec, n, reference, rows is not None and not is_due(n, state, REFITS))
 
     def fitted() -> tuple[Fitted, Surrogate]:

@@ -25,7 +25,7 @@ from surefoot.engine import candidates
 from surefoot.engine.batch import HOST, Batch
 from surefoot.engine.choose import choose, or_new
 from surefoot.engine.domain import Domain
-from surefoot.engine.many import ROUNDS, left_out_near, most_points, of_rows
+from surefoot.engine.many import ROUNDS, left_out_near, most_points
 from surefoot.engine.model import Model, fit_model
 from surefoot.engine.searches import Hunt, Limits
 from surefoot.engine.seek import likely_point, seek
@@ -192,7 +192,7 @@ def _closer(
         near = left_out_near(batch, model.rows, to_host(best), to_host(model.objective.rates))
         if near is None:
             break
-        more = of_rows(batch, near)
+        more = batch.of_evaluations(near)
         y = like(model.scaling.forward(more.y), found.x)
         objective = model.objective.add_points(like(more.X, found.x), y)
         model = replace(model, objective=objective, rows=np.concatenate([model.rows, near], axis=1))

@@ -52,17 +52,22 @@ class Condition:
         return lambda units: np.asarray(asked[np.searchsorted(between, units[:, 0])])
 
 
-def all_parameters(trials: Sequence[FrozenTrial]) -> dict[str, BaseDistribution]:
-    """Those that every finished trial has, and those whose presence a condition explains; equal distributions only.
+def telling(trials: Sequence[FrozenTrial]) -> list[FrozenTrial]:
+    """Those that say which parameters there are: failed ones only if all failed.
 
-    Failed trials are asked only if all failed: one may have failed before it had suggested everything.
+    A trial that failed before it had suggested everything must not take parameters away from the others.
     """
     ended = [t for t in trials if t.state in _ENDED]
-    ended = ended or [t for t in trials if t.state == TrialState.FAIL and t.distributions]
+    return ended or [t for t in trials if t.state == TrialState.FAIL and t.distributions]
+
+
+def all_parameters(trials: Sequence[FrozenTrial]) -> dict[str, BaseDistribution]:
+    """Those that every finished trial has, and those whose presence a condition explains; equal distributions only."""
+    ended = telling(trials)
     found: dict[str, BaseDistribution] = {}
     for trial in ended:
         found |= trial.distributions
-    same = {name: d for name, d in found.items() if all(t.distributions.get(name, d) == d for t in ended) and ended}
+    same = {name: d for name, d in found.items() if all(t.distributions.get(name, d) == d for t in ended)}
     explained = {condition.name for condition in conditions_of(ended, same)}
     return {name: d for name, d in same.items() if name in explained or all(name in t.distributions for t in ended)}
 

@@ -29,7 +29,7 @@ from optuna.trial import FrozenTrial, TrialState
 from surefoot.engine.batch import Batch
 from surefoot.engine.warmth import Warmth
 from surefoot.errors import InvalidInputError, encodable
-from surefoot.integrations.optuna_branches import Branches
+from surefoot.integrations.optuna_branches import Branches, telling
 from surefoot.integrations.optuna_changed import OUTSIDE, as_of_today
 from surefoot.integrations.optuna_outputs import constraint_limits, objective_of, outputs_of
 from surefoot.integrations.optuna_space import (
@@ -76,12 +76,8 @@ def sign_of(study: Study) -> float:
 
 
 def common_space(trials: Sequence[FrozenTrial]) -> dict[str, BaseDistribution]:
-    """The parameters that all trials share, with equal distributions; failed trials are asked only if all failed.
-
-    A trial that failed before it had suggested everything must not take parameters away from the others.
-    """
-    finished = [t.distributions for t in trials if t.state in (TrialState.COMPLETE, TrialState.PRUNED)]
-    finished = finished or [t.distributions for t in trials if t.state == TrialState.FAIL and t.distributions]
+    """The parameters that all trials share, with equal distributions; failed trials are asked only if all failed."""
+    finished = [t.distributions for t in telling(trials)]
     if not finished:
         return {}
     return {name: d for name, d in finished[0].items() if all(other.get(name) == d for other in finished)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from concurrent.futures import CancelledError, Executor, Future, InvalidStateError
+from concurrent.futures import CancelledError, Executor, Future
 from contextlib import suppress
 from typing import Any, TypeVar
 
@@ -48,15 +48,14 @@ def _as_local(remote: Any) -> Future[Any]:
     local: Future[Any] = Future()
 
     def tell(_: Any) -> None:
-        with suppress(InvalidStateError):  # it was cancelled meanwhile
-            try:
-                local.set_result(remote.result(timeout=_TIMEOUT))
-            except (CancelledError, TimeoutError):
-                local.set_exception(ConnectionError("its worker was lost"))
-            except InvalidStateError:
-                raise
-            except BaseException as error:
-                local.set_exception(error)
+        if not local.set_running_or_notify_cancel():
+            return
+        try:
+            local.set_result(remote.result(timeout=_TIMEOUT))
+        except (CancelledError, TimeoutError):
+            local.set_exception(ConnectionError("its worker was lost"))
+        except BaseException as error:
+            local.set_exception(error)
 
     def cancel(ended: Future[Any]) -> None:
         if ended.cancelled():
