@@ -6,9 +6,12 @@ Experts   trend    all parts; hyperparameters of greatest posterior density.
           rough    the rough part alone: the base rate, and at a label that label. Nothing is fitted.
           random   the better of trend and sparse without the rough part: failures at random on top of a structure.
           rate     Laplace's rule (successes + 1) / (n + 2), whatever x is.
-Weights   w_i ~ PRIOR_i exp(log Z_i - penalty_i), log Z by expectation propagation: the density of the prior at the
-          hyperparameters counts for those that have any.  P = sum w_i P_i. An average of experts says "I do not know"
-          where one Gaussian cannot.
+Weights   w_i ~ PRIOR_i exp(log Z_i - penalty_i - OCCAM_i narrowing_i), log Z by expectation propagation: the density
+          of the prior at the hyperparameters counts for those that have any.  P = sum w_i P_i. An average of experts
+          says "I do not know" where one Gaussian cannot.
+Occam     An expert that can say many things explains some labels by chance. Laplace's approximation of the integral over
+          its hyperparameters has the factor exp(-narrowing): by how much the labels narrow what they may be. All of it
+          is too much, because the priors are vague; OCCAM is what log loss asked for (docs/evidence/failures.md).
 Priors    log ell: normal, a common deviation and one of each input; log s2, log rho_l, log rho_q: normal.
 Evidence  benchmarks/crash_model.py compares this with others; docs/evidence/failures.md has the figures.
 Shapes    one run with J maps: X (n, d), h (J, n); theta (E, S, p), p = d + 3; E = 2 J fitted processes, trends first.
@@ -31,7 +34,8 @@ from surefoot.numerics.latest import Latest
 from surefoot.numerics.normal import log_pi
 from surefoot.numerics.subsets import balanced
 
-PRIOR = (0.25, 0.03, 0.70, 0.01, 0.01)  # of trend, sparse, rough, random, rate
+PRIOR = (0.30, 0.12, 0.56, 0.01, 0.01)  # of trend, sparse, rough, random, rate
+OCCAM = (0.25, 0.50)  # of trend and sparse: how much of the narrowing counts
 NEGLIGIBLE = 1e-2  # weight of an expert that is left out
 FLOOR = 1e-6  # least weight of the rate: P is never quite 0
 EFFORT = Effort(n_optimized=4, cold_tol=1e-2, warm_tol=0.03, warm_calls=6, polish_calls=8)
@@ -41,6 +45,8 @@ _MIN_ELL, _MAX_ELL = 5e-3, 50.0  # the upper one times sqrt d
 _S2 = (0.05 * (1.0 + NU), 1e4 * (1.0 + NU))
 _RHO = (1e-3, 1e3)
 _NONE = -30.0  # log rho of a part that is not there
+_STEP = 1e-2  # of a hyperparameter, for differences of gradients
+_LEAST_CURVATURE = 0.3  # over the prior's: labels that widen what the hyperparameters may be are not believed
 _STARTS = ((0.3, 30.0), (1.0, 30.0), (1.0, 3.0), (3.0, 100.0))  # ell / its prior's median, s2 / (1 + nu)
 
 
@@ -84,8 +90,8 @@ FAMILIES = (
 
 
 def n_hyperparameters(d: int) -> int:
-    """Of both families, which of four experts count, and what the map is of."""
-    return len(FAMILIES) * (d + 3) + 5
+    """Of both families, their narrowing, which of four experts count, and what the map is of."""
+    return len(FAMILIES) * (d + 4) + 5
 
 
 @dataclass(frozen=True)
@@ -139,6 +145,18 @@ class Belief:
         M = sites.L_inv * sites.root[..., None, :]  # d log Z = tr(G dK),  G = (a a' - root B^-1 root) / 2
         G = 0.5 * (sites.a[..., :, None] * sites.a[..., None, :] - xp.matrix_transpose(M) @ M)
         return cost, xp.where(good[..., None], slope - prior.gradient(G, self.points), 0.0)
+
+    def narrowing(self, theta: Array) -> np.ndarray:
+        """(E,) log of sqrt(det(H C)) at theta (E, p): H is the Hessian of the cost, C the prior's covariance."""
+        columns = []
+        for step in _STEP * np.eye(theta.shape[-1]):  # one after another: a search has no more of them in memory
+            ends = theta[:, None] + like(np.stack([step, -step]), theta)
+            slope = to_host(self.cost(ends, None)[1])
+            columns.append((slope[:, 0] - slope[:, 1]) / (2.0 * _STEP))
+        H = np.stack(columns, axis=1)
+        root = np.linalg.cholesky(np.linalg.inv(to_host(self.precision)))  # C = root root'
+        curvature = np.linalg.eigvalsh(np.swapaxes(root, 1, 2) @ (0.5 * (H + np.swapaxes(H, 1, 2))) @ root)
+        return np.asarray(0.5 * np.log(np.maximum(curvature, _LEAST_CURVATURE)).sum(axis=1))
 
     def bounds(self, n_starts: int) -> tuple[Array, Array]:
         """The box."""
@@ -210,8 +228,8 @@ def _phi(u: Array) -> tuple[Array, Array]:
 def fit_maps(X: Array, h: Array, tags: np.ndarray, state: FitState | None, n_history: int) -> tuple[Maps, FitState]:
     """J maps of one run from labels h (J, n) at X (n, d); tags (J,) say what each is of.
 
-    The state has a row for each map: the hyperparameters of both families, which experts count, the tag. One whose tags
-    differ is forgotten. Hessians are not kept: the prior's take their place.
+    The state has a row for each map: the hyperparameters of both families, their narrowing, which experts count, the
+    tag. One whose tags differ is forgotten. Hessians are not kept: the prior's take their place.
     """
     xp = namespace(X)
     J, p = h.shape[0], X.shape[1] + 3
@@ -227,9 +245,15 @@ def fit_maps(X: Array, h: Array, tags: np.ndarray, state: FitState | None, n_his
         own = FitState(theta, 0.1 * xp.linalg.inv(belief.precision), state.n_cold * 2)
     draws = xp.zeros((2 * J, 0, p), dtype=X.dtype, device=X.device)
     own = fit(belief, draws, own, EFFORT).state
-    counts = _judge(belief, h, own.theta)
-    maps = _counting(belief, h, own.theta, counts)
-    kept = xp.concat([own.theta[:J], own.theta[J:], like(counts, h), like(tags[:, None], h)], axis=-1)
+    if state is None or own.n_cold[:J] != state.n_cold:
+        narrowing = belief.narrowing(own.theta)
+    else:  # it grows with log n, and changes little until the next cold search
+        narrowing = to_host(state.theta[:, 2 * p : 2 * p + 2]).T.ravel()
+    fitted = Fitted(own.theta, narrowing)
+    counts = _judge(belief, h, fitted)
+    maps = _counting(belief, h, fitted, counts)
+    rest = np.concatenate([fitted.narrowing.reshape(2, J).T, counts, tags[:, None]], axis=1)
+    kept = xp.concat([own.theta[:J], own.theta[J:], like(rest, h)], axis=-1)
     nothing = xp.zeros((J, 0, 0), dtype=X.dtype, device=X.device)
     return maps, FitState(kept, nothing, own.n_cold[:J])
 
@@ -247,25 +271,39 @@ def _recalled(X: Array, h: Array, rows: Array) -> Maps:
     """The maps with the hyperparameters and experts of the last fit, whose state has these rows."""
     p = X.shape[1] + 3
     theta = namespace(X).concat([rows[:, :p], rows[:, p : 2 * p]])
-    return _counting(Belief.of(X, h, 0), h, theta, to_host(rows[:, 2 * p : -1]))
+    rest = to_host(rows[:, 2 * p : -1])
+    return _counting(Belief.of(X, h, 0), h, Fitted(theta, rest[:, :2].T.ravel()), rest[:, 2:])
 
 
-def _counting(belief: Belief, h: Array, fitted: Array, counts: np.ndarray) -> Maps:
-    """The maps of the experts that count (J, 4), with the hyperparameters (2 J, p) of both families."""
+@dataclass(frozen=True)
+class Fitted:
+    """What the experts of both families are."""
+
+    theta: Array  # (2 J, p)
+    narrowing: np.ndarray  # (2 J,)
+
+    def penalty(self, belief: Belief) -> Array:
+        """(2 J,) what is taken from their evidence."""
+        share = np.repeat(OCCAM, len(self.narrowing) // 2)
+        return belief.penalty(self.theta[:, None])[0][:, 0] + like(share * self.narrowing, self.theta)
+
+
+def _counting(belief: Belief, h: Array, fitted: Fitted, counts: np.ndarray) -> Maps:
+    """The maps of the experts that count (J, 4)."""
     theta, nu, penalty = _all_experts(belief, fitted, like(counts[:, 3], h))
     rows = np.flatnonzero(counts.T.ravel() > 0.0)
     some = like(rows, h)
-    start = belief.recall.nearest(fitted[:, None], None)
+    start = belief.recall.nearest(fitted.theta[:, None], None)
     if start is not None:
         start = namespace(h).concat([start, 0.0 * start])[some]
     return _conditioned(belief.points, h, (theta[some], nu[some], penalty[some], start), rows)
 
 
-def _all_experts(belief: Belief, theta: Array, origin: Array) -> tuple[Array, Array, Array]:
+def _all_experts(belief: Belief, fitted: Fitted, origin: Array) -> tuple[Array, Array, Array]:
     """theta (4 J, p), nu, penalty (4 J,) of trend, sparse, rough, random; origin (J,) of the last one: 2 is sparse."""
+    theta, penalty = fitted.theta, fitted.penalty(belief)
     xp = namespace(theta)
     J, d = origin.shape[0], belief.points.X.shape[1]
-    penalty = belief.penalty(theta[:, None])[0][:, 0]
     sparse = origin > 1.5
     noisy = xp.where(sparse[:, None], theta[J:], theta[:J])
     noisy = xp.concat([noisy[:, :d], noisy[:, d : d + 1] - math.log(1.0 + NU), noisy[:, d + 1 :]], axis=-1)
@@ -275,15 +313,16 @@ def _all_experts(belief: Belief, theta: Array, origin: Array) -> tuple[Array, Ar
     return xp.concat([theta, flat, noisy]), nu, xp.concat([penalty, more])
 
 
-def _judge(belief: Belief, h: Array, theta: Array) -> np.ndarray:
+def _judge(belief: Belief, h: Array, fitted: Fitted) -> np.ndarray:
     """Which experts count in each map, (J, 4) 1 or 0, by their evidence; of `random` 2: sparse."""
+    theta = fitted.theta
     xp = namespace(theta)
     J, points = h.shape[0], belief.points
     start = belief.recall.nearest(theta[:, None], None)
-    fitted = find_sites(covariance(theta[:, None], belief.nu, points).K, belief.h, start, TOL)
-    score = fitted.log_z[:, 0] - belief.penalty(theta[:, None])[0][:, 0]
+    sites = find_sites(covariance(theta[:, None], belief.nu, points).K, belief.h, start, TOL)
+    score = sites.log_z[:, 0] - fitted.penalty(belief)
     origin = xp.where(score[J:] > score[:J], 2.0 + 0.0 * score[:J], 1.0 + 0.0 * score[:J])
-    every, nu, penalty = _all_experts(belief, theta, origin)
+    every, nu, penalty = _all_experts(belief, fitted, origin)
     unfitted = find_sites(covariance(every[2 * J :, None], nu[2 * J :], points).K, belief.h, None, TOL)
     score = xp.concat([score, unfitted.log_z[:, 0] - penalty[2 * J :]])
     weights = _weights(to_host(score).reshape(4, J).T, to_host(h))
