@@ -12,6 +12,7 @@ from surefoot.failures import experts
 from surefoot.failures.experts import Belief, fit_maps
 from surefoot.failures.registry import FAILURE_MODELS
 from surefoot.failures.several import fit_several, labels_of
+from surefoot.gp.hyperparameters import fit
 
 MODEL = FAILURE_MODELS["experts"]
 NO_DRAWS = np.zeros((1, 16, 0))
@@ -115,6 +116,50 @@ def test_failures_without_structure_leave_the_base_rate():
     X, failed = rng.random((200, 3)), rng.random(200) < 0.3
     p, _ = fitted(X, failed)
     assert np.abs(p(rng.random((500, 3))) - 0.7).mean() < 0.12
+
+
+def test_random_labels_of_ten_inputs_are_hardly_explained():
+    excess = []
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        p, _ = fitted(rng.random((40, 10)), rng.random(40) < 0.5)
+        at = p(rng.random((500, 10)))
+        excess.append(-0.5 * np.mean(np.log(at) + np.log1p(-at)) - np.log(2.0))
+    assert np.mean(excess) < 0.04  # nats; without Occam's factor 0.07
+
+
+def test_labels_that_say_nothing_narrow_nothing():
+    X = np.random.default_rng(0).random((20, 3))
+    belief = Belief.of(X, np.zeros((1, 20)), 20)
+    np.testing.assert_allclose(belief.narrowing(belief.mean[:, 0]), 0.0, atol=1e-8)
+
+
+def test_what_labels_narrow_is_half_the_logarithm_of_the_determinant(monkeypatch):
+    monkeypatch.setattr(experts, "TOL", 1e-12)
+    monkeypatch.setattr(experts, "_LEAST_CURVATURE", 1e-12)
+    X, failed = half_space(25)
+    belief = Belief.of(X, np.where(failed, 1.0, -1.0)[None], 25)
+    lower, upper = belief.bounds(1)
+    theta = fit(belief, np.zeros((2, 0, 6)), None, experts.EFFORT).theta
+    theta = np.where(lower == upper, lower, theta[:, None])[:, 0]
+    h = 1e-3
+    pairs = [(a, b) for a in h * np.eye(6) for b in h * np.eye(6)]
+    second = [
+        sum(i * j * belief.cost((theta + i * a + j * b)[:, None], None)[0][:, 0] for i in (1, -1) for j in (1, -1))
+        for a, b in pairs
+    ]
+    H = np.moveaxis(np.reshape(second, (6, 6, 2)), -1, 0) / (4.0 * h * h)
+    expected = 0.5 * (np.linalg.slogdet(H)[1] - np.linalg.slogdet(belief.precision)[1])
+    np.testing.assert_allclose(belief.narrowing(theta), expected, atol=0.05)
+
+
+def test_what_labels_narrow_is_kept_until_the_next_cold_search():
+    X, failed = half_space(44)
+    h, tag = np.where(failed, 1.0, -1.0)[None], np.zeros(1)
+    _, state = fit_maps(X[:40], h[:, :40], tag, None, 40)
+    _, warm = fit_maps(X, h, tag, state, 44)
+    assert warm.n_cold == state.n_cold
+    np.testing.assert_array_equal(warm.theta[:, 12:14], state.theta[:, 12:14])
 
 
 def at_random(n=120, share=0.5):
