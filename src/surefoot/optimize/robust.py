@@ -1,5 +1,6 @@
 """The point to build: the best one where an evaluation succeeds surely, also a little beside it.
 
+Succeeds  and is within all limits on outputs: P is the probability of both.
 Best      of least mean + 2 sd (of greatest mean - 2 sd where the value is maximized): the value that a careful
           engineer counts on. An evaluated point has no sd to speak of, so another one is better only if the model is
           sure of it; and it is chosen only for a gain that matters.
@@ -44,7 +45,7 @@ class Robust:
     x: Any
     mean: float  # of the value, without noise
     sd: float
-    probability: float  # the least P(success) in the neighbourhood
+    probability: float  # the least P(success within all limits on outputs) in the neighbourhood
     number: int | None  # of the evaluation at x; None: x has not been evaluated
     note: str = ""  # what to know before it is used
 
@@ -61,7 +62,7 @@ class Robust:
 
 @dataclass(frozen=True)
 class _Candidate:
-    """A point, the value to count on there (to be minimized), and the least P(success) in its neighbourhood."""
+    """A point, the value to count on there (to be minimized), and the least P(success within limits) nearby."""
 
     unit: np.ndarray  # (D,)
     value: float = math.inf
@@ -70,7 +71,7 @@ class _Candidate:
 
 
 class _Search:
-    """A search for the best point whose least P(success) in the neighbourhood is at least `wanted`."""
+    """A search for the best point whose least P in the neighbourhood is at least `wanted`."""
 
     def __init__(self, result: Result, near: Neighbourhood, wanted: float) -> None:
         self.result, self.near, self.wanted = result, near, wanted
@@ -94,7 +95,8 @@ class _Search:
             some = self._promising(units, values)
             if not self._consider(units[some], values[some]):
                 reach *= _SHRINKAGE
-        values = self.result.sign * self.result.func_vals[self.result.history.counts]
+        counted = self.result.within if self.result.feasible else self.result.history.counts
+        values = self.result.sign * self.result.func_vals[counted]
         gain = _MATERIAL * float(np.median(values) - values.min())
         if known.p >= self.wanted and known.value - self.best.value <= gain:
             self.best = known
@@ -131,7 +133,7 @@ class _Search:
 
     def _promising(self, units: np.ndarray, values: np.ndarray) -> np.ndarray:
         """Up to a chunk of the candidates that could be better: the surest, or if one is sure, better values."""
-        p = self.model.success_at(units)
+        p = self.model.works_at(units)
         if not self.reached:
             return np.argsort(-p, kind="stable")[:_CHUNK]
         better = np.flatnonzero((values < self.best.value) & (p >= self.wanted))
@@ -163,7 +165,8 @@ def robust(result: Result, p: Any, within: Any) -> Robust:
     mean, sd = (float(moment[0]) for moment in search.model.moments_at(best.unit[None]))
     notes = []
     if not search.reached:
-        notes.append(f"P(success) of {wanted:g} was not reached: {best.p:.3g} is the most that was found")
+        what = "P(success within all limits)" if result.settings.outputs else "P(success)"
+        notes.append(f"{what} of {wanted:g} was not reached: {best.p:.3g} is the most that was found")
     if result.n_failures and not search.model.learns_failures:
         notes.append("where evaluations fail was not learned, so P(success) counts as 1")
     if best.place is None:
