@@ -154,7 +154,7 @@ def test_the_mark_that_windows_editors_put_before_a_text_is_passed_over(tmp_path
 
 def test_a_file_in_another_encoding_is_told_so_with_the_line(tmp_path):
     (tmp_path / "problem.toml").write_bytes(GOOD.replace("n_evals = 30", "n_evals = 30  # 20 °C").encode("latin-1"))
-    with pytest.raises(InvalidInputError, match="in UTF-8; got .* whose line 3 is not; try saving it as UTF-8"):
+    with pytest.raises(InvalidInputError, match=r"in UTF-8; got .* whose line 3 is not; try saving it as UTF-8"):
         read_problem(tmp_path / "problem.toml")
 
 

@@ -314,7 +314,7 @@ def _parameter(name: str, fields: Any) -> BaseDistribution:
     kind = fields.get("kind", "real")
     expect(kind in ("real", "integer"), f"kind real or integer for {where}", kind, 'kind = "integer"')
     for key in ("low", "high"):
-        expect(key in fields, f"{key} for {where}", fields, f"{{low = 0.0, high = 1.0}}, or choices = […]")
+        expect(key in fields, f"{key} for {where}", fields, "{low = 0.0, high = 1.0}, or choices = […]")
         expect(is_number(fields[key]), f"a finite number as {key} of {where}", fields[key], f"{key} = 0.0")
         whole = kind == "real" or float(fields[key]).is_integer()
         expect(whole, f"an integer as {key} of the integer {where}", fields[key], 'kind = "real"')
