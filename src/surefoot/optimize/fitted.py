@@ -25,6 +25,12 @@ class FittedModel:
     fitted: Model
     sign: float
 
+    def __repr__(self) -> str:
+        known = self.fitted.outputs.known if self.fitted.outputs is not None else ()
+        learned = [f"{len(known)} limited output{'s' * (len(known) > 1)}"] if known else []
+        learned += ["failures"] if self.learns_failures else []
+        return f"<model of the value{''.join(f', {what}' for what in learned)} over {self.space.d} parameters>"
+
     def _units(self, points: Any) -> np.ndarray:
         units = [self.space.encode(x) for x in self.space.points(points)]
         return np.asarray(units).reshape(-1, self.space.n_inputs)

@@ -209,8 +209,9 @@ def _finished(optimizer: Optimizer, n_evals: int, n_given: int, exhausted: bool 
     elif n_given >= n_evals:
         return f"nothing to do: {n_given} evaluations were given, n_evals is {n_evals}"
     else:
-        message = f"all {n_evals} evaluations done"
-    return message if n > n_init else f"{message}, all of them of the initial design (n_init={n_init})"
+        message = f"all {n_evals} evaluations done" if n_evals > 1 else "1 evaluation done"
+    whole = "all of them of" if n > 1 else "of"
+    return message if n > n_init else f"{message}, {whole} the initial design (n_init={n_init})"
 
 
 @contextlib.contextmanager

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from html import escape
-from textwrap import indent
 from typing import Any
 
 import numpy as np
@@ -29,6 +28,7 @@ from surefoot.optimize.history import History
 from surefoot.optimize.notes import notes, outlook
 from surefoot.optimize.outputs import OPTIONAL, columns
 from surefoot.optimize.parameters import Value
+from surefoot.optimize.printed import entries, two_columns
 from surefoot.optimize.robust import Robust, robust
 from surefoot.optimize.sensitivity import AtLimit, at_limits
 from surefoot.optimize.settings import Settings
@@ -78,7 +78,7 @@ class Result:
         return [f.name for f in fields(self)]
 
     def __repr__(self) -> str:
-        return "\n".join(f"{name:>11}: {indent(text, ' ' * 13).lstrip()}" for name, text in self._summary().items())
+        return two_columns(self._summary())
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the same lines as a small table."""
@@ -95,8 +95,8 @@ class Result:
             "success": str(self.success),
             "fun": str(self.fun),
             **({"feasible": str(self.feasible)} if self.settings.outputs else {}),
-            **({"outputs": shown(self.outputs)} if len(self.outputs) > 1 else {}),
-            "x": str(self.x) if isinstance(self.x, np.ndarray) else shown(self.x),
+            **({"outputs": entries(self.outputs)} if len(self.outputs) > 1 else {}),
+            "x": entries(self.x),
             "nfev": str(self.nfev),
             "n_failures": str(self.n_failures),
             **({"outlook": ahead} if (ahead := outlook(self)) else {}),

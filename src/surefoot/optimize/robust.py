@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from surefoot.errors import shown
 from surefoot.numerics.designs import generator
 from surefoot.optimize.allowed import domain_of
 from surefoot.optimize.checks import as_number
 from surefoot.optimize.neighbourhood import Neighbourhood
 from surefoot.optimize.parameters import Categorical
+from surefoot.optimize.printed import entries, two_columns
 
 if TYPE_CHECKING:
     from surefoot.optimize.result import Result
@@ -56,8 +56,8 @@ class Robust:
 
     def __repr__(self) -> str:
         values = {f.name: getattr(self, f.name) for f in fields(self)}
-        values["x"] = str(self.x) if isinstance(self.x, np.ndarray) else shown(self.x)
-        return "\n".join(f"{name:>11}: {value}" for name, value in values.items() if value != "")
+        values["x"] = entries(self.x)
+        return two_columns({name: str(value) for name, value in values.items() if value != ""})
 
 
 @dataclass(frozen=True)
