@@ -239,7 +239,8 @@ def _carries(error: BaseException, result: Result) -> bool:
         if getattr(carrier, "result", None) is not None:
             return False
         carrier.result = result
-        carrier.add_note(f"surefoot: the {result.nfev} evaluations so far are in this exception's attribute `result`")
+        so_far = f"{result.nfev} evaluation{'s' * (result.nfev != 1)} so far"
+        carrier.add_note(f"surefoot: this exception's attribute `result` has the {so_far}")
         return carrier.result is result
     except Exception:
         return False
