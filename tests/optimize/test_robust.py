@@ -118,6 +118,16 @@ def test_where_no_point_is_within_the_limits_the_note_says_so() -> None:
     assert "P(success within all limits) of 0.95 was not reached" in optimizer.result().robust().note
 
 
+def test_where_no_neighbourhood_works_the_point_itself_does() -> None:
+    """A band of 0.02 in x0 + x1, and parts that are off by 0.1."""
+    optimizer = Optimizer([(0.0, 1.0)] * 2, objective="cost", outputs={"heat": "between 0.99 and 1.01"}, seed=1)
+    points = [(a / 6, b / 6) for a in range(7) for b in range(7)]
+    optimizer.tell(points, [{"cost": a + 2 * b, "heat": a + b} for a, b in points])
+    found = optimizer.result().robust(0.95, within="10 %")
+    assert found.probability < 0.01
+    assert sum(found.x) == pytest.approx(1.0, abs=0.01)
+
+
 def test_without_failures_every_point_is_sure() -> None:
     found = minimize(lambda x: (x[0] - 0.3) ** 2, [(0.0, 1.0)], n_evals=12).robust(0.999, within="10 %")
     assert found.probability == 1.0

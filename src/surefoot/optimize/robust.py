@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 _SURE = 2.0  # standard deviations
 _MATERIAL = 0.01  # of the way from the best value to the median one: a gain worth a point that was not evaluated
+_NIL = 1e-3  # a P(success) that is as good as none
 _CHUNK = 32  # candidates whose neighbourhoods are computed at a time
 _MOST_EVALUATED = 512  # successes that are looked at, the best ones
 _ROUNDS = 10
@@ -67,6 +68,7 @@ class _Candidate:
     unit: np.ndarray  # (D,)
     value: float = math.inf
     p: float = -1.0
+    centre: float = -1.0  # P at the point itself
     place: int | None = None  # in the history; None: not evaluated
 
 
@@ -106,17 +108,22 @@ class _Search:
         mean, sd = self.model.moments_at(units)
         return np.asarray(self.result.sign * mean + _SURE * sd)
 
-    def _rank(self, value: float, p: float) -> tuple[float, float]:
-        """What is sure enough comes first, by value; what is not follows, the surest first."""
-        return (0.0, value) if p >= self.wanted else (1.0, -p)
+    def _rank(self, one: _Candidate) -> tuple[float, ...]:
+        """What is sure enough comes first, by value; what is not follows, the surest first.
+
+        Where no neighbourhood is sure at all, the surest points come first.
+        """
+        if one.p >= self.wanted:
+            return (0.0, one.value)
+        return (1.0, -one.p, -one.centre) if one.p >= _NIL else (2.0, -max(one.centre, _NIL), one.value)
 
     def _consider(self, units: np.ndarray, values: np.ndarray, places: Sequence[int | None] = ()) -> bool:
         """Compare candidates with the best one; whether one of them is better."""
         before = self.best
-        least = self.near.least(self.result, units) if len(units) else ()
-        for unit, value, p, place in zip(units, values, least, places or [None] * len(units), strict=True):
-            if self._rank(value, p) < self._rank(self.best.value, self.best.p):
-                self.best = _Candidate(unit, float(value), float(p), place)
+        if len(units):
+            sure = self.near.least(self.result, units).tolist(), self.model.works_at(units).tolist()
+            for one in map(_Candidate, units, values.tolist(), *sure, places or [None] * len(units)):
+                self.best = min(self.best, one, key=self._rank)
         return self.best is not before
 
     def _try_evaluated(self) -> None:
