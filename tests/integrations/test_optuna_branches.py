@@ -9,7 +9,7 @@ from optuna.distributions import CategoricalDistribution, FloatDistribution, Int
 
 from surefoot.integrations.optuna import SurefootSampler, guarded
 from surefoot.integrations.optuna_branches import Branches, all_parameters, branches_of, conditions_of
-from surefoot.integrations.optuna_history import SUGGESTION, published, runs_of
+from surefoot.integrations.optuna_history import SUGGESTION, published, result_of, runs_of
 from surefoot.integrations.optuna_space import engine_space
 from surefoot.optimize.parameters import Categorical, Integer, Real
 
@@ -199,3 +199,14 @@ def test_trials_outside_of_todays_space_say_nothing():
     assert conditions_of(study.trials, SPACE) == []
     (rule,) = conditions_of(study.trials, {**SPACE, "x": FloatDistribution(-0.5, 0.5)})
     assert rule.asked == {0: True, 1: False}
+
+
+def test_a_result_names_the_parameters_that_it_lacks():
+    result = result_of(studied(solver, 20, optuna.samplers.RandomSampler(seed=1)))
+    assert set(result.x) == {"kind", "x"}
+    assert set(result.message.split("alike: ")[1].split(", ")) == {"cfl", "pre", "fill"}
+
+
+def test_a_result_that_has_all_parameters_names_none():
+    result = result_of(studied(lambda trial: trial.suggest_float("x", 0, 1), 3, optuna.samplers.RandomSampler(seed=1)))
+    assert result.message.endswith(": 3 evaluations")

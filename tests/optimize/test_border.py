@@ -212,7 +212,7 @@ def test_the_printed_result_has_every_note() -> None:
 
     result = minimize(simulator, [(0.0, 1.0)], n_evals=20, failures="ep")
     (note,) = notes(result)
-    assert f"note: {note}" in repr(result)
+    assert f"note: {note}" in " ".join(repr(result).split())
     assert note in result._repr_html_()
 
 
@@ -221,7 +221,8 @@ def test_notes_stand_below_one_another() -> None:
     failed = [Evaluation((i / 1000,), math.nan, "failed", "no", 0.2) for i in range(20)]
     result = Optimizer([(0.0, 1.0)], history=History((*evaluations, *failed)), failures="ep").result()
     lines = repr(result).splitlines()
-    assert lines[-2].startswith("       note: ")
+    assert lines[-3].startswith("       note: ")
+    assert lines[-2].startswith("               ")  # the first one goes on
     assert lines[-1] == "             failures take 200 ms, successes 35 s (medians)"
 
 
@@ -231,3 +232,8 @@ def test_printing_does_not_wait_for_a_large_model() -> None:
     result = Optimizer([(0.0, 1.0)], history=History(tuple(evaluations))).result()
     assert "note" not in repr(result)
     assert "model" not in vars(result)
+
+
+def test_where_nothing_has_failed_no_borders_are_listed() -> None:
+    result = minimize(lambda x: x[0], [(0.0, 1.0)], n_evals=4)
+    assert repr(result.border) == "P(success) 1 at the best point: nothing has failed"

@@ -127,3 +127,10 @@ def test_a_run_stops_when_a_gain_is_unlikely():
 def test_a_run_that_may_gain_goes_on():
     result = minimize(lambda x: float(np.sin(40.0 * x[0]) * np.cos(37.0 * x[1])), BOX, n_evals=16, stop={"gain": {}})
     assert result.nfev == 16
+
+
+def test_nothing_is_left_where_every_point_has_been_evaluated():
+    space = {"c": Categorical(["x", "yy", "zzz"]), "n": Integer(1, 4)}
+    result = minimize(lambda x: len(x["c"]) + x["n"] % 2, space, n_evals=20)
+    assert result.nfev == 12
+    assert result.gain().probability == 0.0

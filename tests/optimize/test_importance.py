@@ -55,3 +55,12 @@ def test_failures_have_indices_of_their_own():
 def test_a_constant_depends_on_nothing():
     found = importance(result_of([(0.0, 1.0)] * 2, lambda x: 1.0, 10))
     assert np.isfinite(found.total.value).all()
+
+
+def test_alone_a_parameter_explains_no_more_than_in_all():
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        weights = rng.random(7)
+        found = importance(result_of([(0.0, 1.0)] * 7, lambda x, w=weights: float(w @ np.asarray(x)), 30))
+        assert (found.first.value <= found.total.value).all()
+        assert (found.first.high <= found.total.high).all()

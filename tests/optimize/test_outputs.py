@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from surefoot import Evaluation, Failed, History, Optimizer, minimize
+from surefoot.errors import InvalidInputError
 from surefoot.optimize.outputs import columns
 
 SQUARE = [(-1.0, 1.0), (-1.0, 1.0)]
@@ -350,3 +351,17 @@ def test_a_failure_that_was_caught_is_told_with_all_that_it_knows() -> None:
     optimizer.tell_failure([0.5], Failed("stopped", outputs={"mass": 2.0}, progress=0.25))
     (evaluation,) = optimizer.history.evaluations
     assert (evaluation.reason, evaluation.further, evaluation.progress) == ("stopped", {"mass": 2.0}, 0.25)
+
+
+@pytest.mark.parametrize(
+    ("given", "hint"),
+    [
+        ({"objective": "mas"}, "try 'mass' as the objective"),
+        ({"outputs": {"stres": "<= 3"}}, "try the limit of 'stres' on 'stress'"),
+        ({"outputs": {"heat": "<= 3"}}, "try 'mass' as the objective"),
+    ],
+    ids=str,
+)
+def test_a_misspelled_name_is_answered_with_the_one_that_was_meant(given, hint):
+    with pytest.raises(InvalidInputError, match=hint):
+        minimize(lambda x: {"mass": 1.0, "stress": 2.0}, SQUARE, n_evals=6, **given)

@@ -128,6 +128,11 @@ def test_everything_drawn_has_a_name(d: int, names: set) -> None:
     assert all(ax.get_xlabel() or ax.get_ylabel() for ax in figure.axes)
 
 
+def test_axes_of_the_value_have_the_name_of_the_objective() -> None:
+    result = minimize(lambda x: {"cost_$": bowl(x), "heat": 1.0}, [(-1.0, 1.0)] * 3, n_evals=8, objective="cost_$")
+    assert [ax.get_ylabel() for ax in result.plot().axes] == ["cost_$"] * 4
+
+
 def test_a_figure_is_returned_without_a_path() -> None:
     from matplotlib.figure import Figure
 

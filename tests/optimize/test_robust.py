@@ -8,8 +8,9 @@ import pytest
 
 from surefoot import Categorical, Evaluation, History, Integer, Optimizer, Real, minimize
 from surefoot.errors import InvalidInputError
+from surefoot.optimize.fitted import FittedModel
 from surefoot.optimize.neighbourhood import Neighbourhood
-from surefoot.optimize.result import FittedModel, Result
+from surefoot.optimize.result import Result
 from surefoot.optimize.robust import Robust
 from surefoot.optimize.space import Space
 
@@ -67,7 +68,14 @@ def test_the_same_result_gives_the_same_point(bordered: Result) -> None:
 
 def test_it_prints_plainly(bordered: Result) -> None:
     lines = repr(bordered.robust(within="2 %")).splitlines()
-    assert [line.split(":")[0].strip() for line in lines] == ["x", "mean", "sd", "probability", "number", "note"]
+    assert [line[:11].strip() for line in lines if line[11:12] == ":"] == [
+        "x",
+        "mean",
+        "sd",
+        "probability",
+        "number",
+        "note",
+    ]
     assert {f.name for f in fields(Robust)} == {"x", "mean", "sd", "probability", "number", "note"}
 
 
@@ -78,6 +86,46 @@ def test_an_evaluated_point_is_preferred_where_no_other_gains_anything() -> None
     assert found.number == 3 * 8 + 2
     assert found.x == pytest.approx([3 / 7, 2 / 7])
     assert found.note == ""
+
+
+@pytest.fixture(scope="module")
+def limited() -> Result:
+    """The value falls with x0, and so does the room below the limit of heat: x0 + x1 <= 1."""
+    points = [(a / 6, b / 6) for a in range(7) for b in range(7)]
+    outputs = [{"cost": 1.0 - x0 + x1**2, "heat": x0 + x1} for x0, x1 in points]
+    optimizer = Optimizer([(0.0, 1.0)] * 2, objective="cost", outputs={"heat": "<= 0.75"}, seed=1)
+    optimizer.tell(points, outputs)
+    return optimizer.result()
+
+
+@pytest.mark.parametrize("within", [None, "2 %", {"x0": 0.05}])
+def test_the_point_to_build_is_within_the_limits_on_outputs(limited: Result, within) -> None:
+    found = limited.robust(0.95, within)
+    reach = 0.05 if isinstance(within, dict) else {None: 0.0, "2 %": 0.04}[within]
+    assert sum(found.x) + reach <= 0.75 + 1e-3
+    assert found.x[0] > 0.6
+
+
+def test_its_probability_is_that_of_being_within_the_limits_too(limited: Result) -> None:
+    at = limited.space.encode(limited.space.validate([0.8, 0.1]))[None]
+    assert Neighbourhood.of(limited.space, None).least(limited, at)[0] < 0.01
+    assert limited.success_probability([[0.8, 0.1]])[0] == 1.0
+
+
+def test_where_no_point_is_within_the_limits_the_note_says_so() -> None:
+    optimizer = Optimizer([(0.0, 1.0)], objective="cost", outputs={"heat": "<= -1"}, seed=1)
+    optimizer.tell([(a / 6,) for a in range(7)], [{"cost": 1.0, "heat": a / 6} for a in range(7)])
+    assert "P(success within all limits) of 0.95 was not reached" in optimizer.result().robust().note
+
+
+def test_where_no_neighbourhood_works_the_point_itself_does() -> None:
+    """A band of 0.02 in x0 + x1, and parts that are off by 0.1."""
+    optimizer = Optimizer([(0.0, 1.0)] * 2, objective="cost", outputs={"heat": "between 0.99 and 1.01"}, seed=1)
+    points = [(a / 6, b / 6) for a in range(7) for b in range(7)]
+    optimizer.tell(points, [{"cost": a + 2 * b, "heat": a + b} for a, b in points])
+    found = optimizer.result().robust(0.95, within="10 %")
+    assert found.probability < 0.01
+    assert sum(found.x) == pytest.approx(1.0, abs=0.01)
 
 
 def test_without_failures_every_point_is_sure() -> None:

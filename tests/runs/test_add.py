@@ -42,6 +42,23 @@ def test_values_failures_and_points_are_told_apart(added, reporter):
     assert {"a": 4.0, "b": 2.0} in [dict(x) for x in result.x_iters]
 
 
+def test_a_table_whose_column_of_values_has_another_name_is_told_so(added):
+    found, _, _ = added("a,b,values\n1,2,3\n")
+    assert found.points == 1
+    assert found.columns == ("no column 'value': no row has a value; is it the column 'values'?",)
+
+
+def test_columns_that_are_not_used_are_named(added):
+    found, _, _ = added("a,b,value,comment,reason\n1,2,3,a good one,\n")
+    assert found.columns == ("not used: 'comment'",)
+
+
+def test_nothing_is_said_of_the_columns_that_export_writes(added, reporter):
+    _, study, problem = added("a,b,value\n1,2,3\n")
+    run(problem, reporter=reporter)
+    assert added(as_csv(trial_rows(study)), problem)[0].columns == ()
+
+
 def test_the_same_table_twice_adds_nothing(added):
     text = "a,b,value\n1,2,3\n1,2,\n"
     first, _, problem = added(text)

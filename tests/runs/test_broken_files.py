@@ -113,7 +113,7 @@ BROKEN = [
              'fins = {low = 2, high = 20, kind = "integer", step = 2, log = true}',
              'fins = {low = 2, high = 20, kind = "integer", steps = 2}',
              'fins = {low = 2, high = 20, kind = "categorical"}'),
-    *changed('alloy = {choices = ["steel", "brass"]}', 'alloy = {choices = ["steel"]}', "alloy = {choices = []}",
+    *changed('alloy = {choices = ["steel", "brass"]}', "alloy = {choices = []}",
              'alloy = {choices = "steel, brass"}', 'alloy = {choices = ["steel", "steel"]}',
              'alloy = {choices = ["steel", ["a"]]}', 'alloy = {choices = ["steel", "brass"], low = 0}',
              'alloy = {choices = ["steel", "brass"], kind = "real"}', 'alloy = {choice = ["steel", "brass"]}',

@@ -84,8 +84,8 @@ def test_every_kind_of_parameter(tmp_path):
         ("low = 2.33, high = 3.0", 'low = 2, high = 3, kind = "int"', "kind real or integer"),
         ("low = 2.33, high = 3.0", "low = 2.33, high = 3.0, step = 5.0", "positive step within the range"),
         ("low = 2.33, high = 3.0", 'low = "a", high = 3.0', "a finite number as low"),
-        ("low = 2.33, high = 3.0", 'choices = ["a"]', "two or more different"),
-        ("low = 2.33, high = 3.0", 'choices = ["a", "a"]', "two or more different"),
+        ("low = 2.33, high = 3.0", "choices = []", "a list of different"),
+        ("low = 2.33, high = 3.0", 'choices = ["a", "a"]', "a list of different"),
         ('"{xi}"', '"{x}"', "placeholders among f_L, xi, here, folder, trial"),
         ('"{xi}"', '"3"', "every parameter in the command"),
         ('"{xi}"', '"{xi:q}"', "placeholders like"),
@@ -112,7 +112,7 @@ def test_every_kind_of_parameter(tmp_path):
         ("low = 2.33, high = 3.0", "low = 0.0, high = 1e300, step = 1e-300", "positive step within the range"),
         ("low = 2.33, high = 3.0", "low = nan, high = 3.0", "a finite number as low"),
         ("low = 2.33, high = 3.0", r'choices = ["a\u0000", "b"]', "without NUL"),
-        ("low = 2.33, high = 3.0", "choices = [1.0, nan]", "two or more different"),
+        ("low = 2.33, high = 3.0", "choices = [1.0, nan]", "a list of different"),
         ('"{xi}"', '"{xi!r}"', "no conversion"),
         ('"{xi}"', '"{xi:>99999}"', "fewer than 1000 characters"),
         ('"{xi}"', r'"{xi}\u0000"', "without NUL"),
@@ -141,6 +141,21 @@ def test_every_choice_must_suit_its_format(tmp_path):
 def test_a_parameter_with_equal_bounds_is_fixed(tmp_path, more):
     problem = read(tmp_path, GOOD.replace("xi = {low = 2.33, high = 3.0}", f"xi = {{low = 2.0, high = 2.0{more}}}"))
     assert problem.parameters["xi"].single()
+
+
+def test_a_parameter_with_one_choice_is_fixed(tmp_path):
+    problem = read(tmp_path, GOOD.replace("xi = {low = 2.33, high = 3.0}", 'xi = {choices = ["a"]}'))
+    assert problem.parameters["xi"] == CategoricalDistribution(["a"])
+
+
+def test_the_mark_that_windows_editors_put_before_a_text_is_passed_over(tmp_path):
+    assert read(tmp_path, "\ufeff" + GOOD).n_evals == 30
+
+
+def test_a_file_in_another_encoding_is_told_so_with_the_line(tmp_path):
+    (tmp_path / "problem.toml").write_bytes(GOOD.replace("n_evals = 30", "n_evals = 30  # 20 °C").encode("latin-1"))
+    with pytest.raises(InvalidInputError, match=r"in UTF-8; got .* whose line 3 is not; try saving it as UTF-8"):
+        read_problem(tmp_path / "problem.toml")
 
 
 @pytest.mark.parametrize("name", ["nowhere.toml", "a\0b.toml", "n" * 300 + ".toml", "folder.toml"])

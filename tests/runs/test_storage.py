@@ -191,3 +191,8 @@ def test_what_was_opened_for_reading_cannot_be_written(tmp_path):
     close_storage(open_storage(tmp_path / "x.db", create=True))
     with pytest.raises(StorageLostError, match="readonly"), opened(tmp_path / "x.db") as storage:
         optuna.create_study(storage=storage)
+
+
+def test_a_folder_is_not_said_to_be_missing(tmp_path):
+    with pytest.raises(InvalidInputError, match="which is a folder; try a file in it"):
+        open_storage(str(tmp_path))

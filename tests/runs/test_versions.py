@@ -72,6 +72,13 @@ def test_a_parameter_can_be_fixed_on_the_way(problem, reporter):
     assert (reporter.counts.finished, reporter.counts.outside) == (3, 8)
 
 
+def test_a_parameter_can_be_fixed_by_one_choice_on_the_way(problem, reporter):
+    run(problem(c={"choices": [1, 2]}), reporter=reporter)
+    result = run(problem(c={"choices": [2]}), reporter=reporter)
+    assert {x["c"] for x in result.x_iters} == {2}
+    assert reporter.counts.finished == 8
+
+
 def with_the_first(n, problem, **table):
     """A new problem to whose study the first n evaluations of the old one were added."""
     fresh = problem(name="fresh", **table)

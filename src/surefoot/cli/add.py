@@ -47,5 +47,7 @@ def add(
             added = add_rows(target, checked, rows, Path(table).name)
             make_durable(found)
             say(f"{table}: {added.told()}")
+            for line in added.columns:
+                say(f"  {line}")
             for line in added.outside[:5]:
                 say(f"  outside: {line}")

@@ -5,6 +5,8 @@ Shapes    proposals (R, q, D); points (D,), on the host.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from surefoot.acquisition.maximize import Proposals, climb
@@ -82,6 +84,14 @@ def explore(
         f"expected a space with points left to evaluate; all {domain.n_values:.0f} have been; "
         "try stopping here, or noise=... if repeated evaluations differ"
     )
+
+
+def is_exhausted(domain: Domain, batch: Batch, r: int, spec: ModelSpec, noisy: bool) -> bool:
+    """Whether a finite space has no point left for run r, and repeating one would tell nothing."""
+    if noisy or spec.has_known_noise or not math.isfinite(domain.n_values):
+        return False
+    rng = generator(spec.seed, batch.run_ids[r], 0)
+    return candidates.any_new(domain, batch.taken(r), spec.min_distance, rng) is None
 
 
 def or_new(domain: Domain, batch: Batch, r: int, x: np.ndarray, spec: ModelSpec, number: int) -> np.ndarray:

@@ -54,6 +54,7 @@ from surefoot.integrations.optuna_outputs import (
 )
 from surefoot.integrations.optuna_space import (
     Distributions,
+    checked_distributions,
     constrained_space,
     domain_with,
     engine_space,
@@ -110,7 +111,7 @@ class SurefootSampler(BaseSampler):
         device: str = "cpu",
         **settings: Any,
     ) -> None:
-        self._search_space = None if search_space is None else dict(search_space)
+        self._search_space = None if search_space is None else checked_distributions(search_space)
         self._n_init = n_init
         self._settings = Settings.of(seed=seed, n_init=1 if n_init is None else n_init, **settings)
         reference_on(device)  # complain now

@@ -49,6 +49,7 @@ from surefoot.optimize.result import Result, make_result
 from surefoot.optimize.settings import Settings, default_n_init
 from surefoot.optimize.space import Space
 
+_MOST_NAMED = 10  # parameters in a message
 REASON = "surefoot:reason"  # user attribute of a trial: why it failed, if it would fail again
 TRANSIENT = "surefoot:transient"  # user attribute: why it failed, if it might not fail again
 VOID = "surefoot:void"  # user attribute: why it was not evaluated at all
@@ -273,6 +274,14 @@ def _with_constraints(space: Space, about: dict[str, Any]) -> Space:
         return space
 
 
+def _left_out(trials: Sequence[FrozenTrial], distributions: Distributions) -> str:
+    """What to add to the message of a result that lacks parameters which its trials had."""
+    had = dict.fromkeys(name for t in trials for name, d in t.distributions.items() if not d.single())
+    missing = [name for name in had if name not in distributions]
+    names = f"{', '.join(missing[:_MOST_NAMED])}{', …' * (len(missing) > _MOST_NAMED)}"
+    return f"; left out, as not all trials have them alike: {names}" if missing else ""
+
+
 def result_of(study: Study, *, settings: Settings | None = None) -> Result:
     """Everything a study knows, as `surefoot.minimize` returns it: `.history`, `.space`, `.model`, `.table()` …
 
@@ -281,8 +290,8 @@ def result_of(study: Study, *, settings: Settings | None = None) -> Result:
     settings  for the model (kernel, noise, failures …); default: those of the run, or surefoot's own
 
     Evaluations are in the order of the trials' numbers. Trials that were never evaluated (VOID, RUNNING, WAITING), that
-    were forgotten, and those outside the common space are left out. The message tells how many points are random
-    because the engine failed. InvalidInputError if no parameter is known yet.
+    were forgotten, and those outside the common space are left out. The message names the parameters that are left
+    out, and tells how many points are random because the engine failed. InvalidInputError if no parameter is known yet.
     """
     sign = sign_of(study)
     trials = trials_of(study)
@@ -314,6 +323,7 @@ def result_of(study: Study, *, settings: Settings | None = None) -> Result:
     objective = objective_of(used)  # the name of the value may have changed on the way
     evaluations = [judged(e if objective is None else renamed(e, objective), space) for e in found]
     message = f"study {study.study_name}: {len(evaluations)} evaluations"
+    message += _left_out(used, distributions)
     if fallbacks := fallbacks_of(trials):
         message += f", {len(fallbacks)} at random points because no suggestion could be made"
     history = History(tuple(evaluations), warmth_of(trials))

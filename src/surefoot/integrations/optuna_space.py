@@ -15,6 +15,7 @@ import numpy as np
 from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
 
 from surefoot.errors import InvalidInputError
+from surefoot.expect import expect
 from surefoot.optimize.allowed import Allowed
 from surefoot.optimize.constraints import Constraint
 from surefoot.optimize.parameters import Categorical, Integer, Parameter, Real, Value
@@ -119,6 +120,16 @@ def contains(d: BaseDistribution, value: Any) -> bool:
         return False
     steps = 0.0 if d.step is None or d.log else (value - d.low) / d.step
     return abs(steps - round(steps)) < 1e-8 and (isinstance(value, int) or isinstance(d, FloatDistribution))
+
+
+def checked_distributions(given: Any) -> dict[str, BaseDistribution]:
+    """Distributions by name; an error if they are anything else."""
+    found = dict(given) if isinstance(given, Mapping) else None
+    example = "search_space={'x': FloatDistribution(0, 1)}"
+    expect(found is not None, "search_space as a dict of Optuna's distributions", given, example)
+    for name, d in (found or {}).items():
+        expect(isinstance(d, BaseDistribution), f"one of Optuna's distributions for {name!r}", d, example)
+    return found or {}
 
 
 def without_single(distributions: Distributions) -> dict[str, BaseDistribution]:

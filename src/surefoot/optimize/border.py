@@ -73,7 +73,9 @@ class Border:
 
     def __repr__(self) -> str:
         lines = [f"P(success) {self.probability:.3g} at the best point"]
-        if self.probability >= LEVEL:
+        if self.failure is None:
+            lines[0] += ": nothing has failed"
+        elif self.probability >= LEVEL:
             lines[0] += "; along each parameter it falls below 1/2"
             for name, along in self.along.items():
                 ends = [f"{word} {_told(c)}" for word, c in (("below", along.below), ("above", along.above)) if c]

@@ -62,7 +62,8 @@ def draw_convergence(ax: Any, result: Result) -> None:
     scale_of(y[ok], result.sign).set(ax.set_yscale)
     end = result.numbers[min(result.settings.n_init, result.nfev) - 1]
     ax.axvline(end + 0.5, color=LIGHT["muted"], alpha=0.5, lw=1, ls="--", zorder=0, label="end of the initial design")
-    ax.set(xlabel="evaluation", ylabel="value")
+    ax.set_xlabel("evaluation")
+    ax.set_ylabel(short(result.objective, _MAX_NAME), parse_math=False)
     ax.xaxis.get_major_locator().set_params(integer=True)
 
 
@@ -141,7 +142,7 @@ def draw_slice(ax: Any, result: Result, i: int) -> None:
         ax.plot(x, result.func_vals[ok], "o", ms=3.5, color=LIGHT["dots"], label="evaluation")
     at = values.index(best[i]) if isinstance(p, Categorical) else best[i]
     ax.plot([at], [result.fun], "o", ms=7, mfc="none", mew=1.5, ls="", color=LIGHT["orange"], zorder=5, label="best")
-    ax.set_ylabel("value")
+    ax.set_ylabel(short(result.objective, _MAX_NAME), parse_math=False)
     scale = scale_of(mean, result.sign)
     if scale.kind != "linear":
         scale.set(ax.set_yscale)

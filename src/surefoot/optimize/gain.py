@@ -18,6 +18,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from surefoot.backend import engine
+from surefoot.engine.choose import is_exhausted
 from surefoot.engine.gain import N_DRAWN, Drawn, draw_functions
 from surefoot.errors import InvalidInputError, shown
 from surefoot.expect import is_number
@@ -79,6 +80,13 @@ class Outlook:
         with engine(result.nfev):
             return draw_functions(domain, result.batch, model, result.settings.spec)
 
+    @cached_property
+    def _nothing_is_left(self) -> bool:
+        """Whether every point of a finite space has been evaluated, without noise."""
+        result = self._result
+        noisy = bool(result.model.fitted.noisy[0])
+        return is_exhausted(domain_of(result.space), result.batch, 0, result.settings.spec, noisy)
+
     def share(self, more_than: float | str, evaluations: int) -> float | None:
         """q."""
         if self.drawn is None:
@@ -93,6 +101,8 @@ class Outlook:
         share, result = self.share(more_than, evaluations), self._result
         if share is None:
             return None
+        if self._nothing_is_left:
+            return Gain(0.0, more_than, evaluations)
         return Gain(calibrated(share, result.nfev / result.space.d), more_than, evaluations)
 
 

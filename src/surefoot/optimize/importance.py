@@ -76,7 +76,7 @@ def _of_objective(result: Result) -> tuple[Shares, Shares]:
     variance = np.where(variance > 0.0, variance, np.inf)  # a flat function depends on nothing
     first = np.stack([np.mean((b - b.mean(axis=0)) * (part - a), axis=0) / variance for part in ab])
     total = np.stack([0.5 * np.mean((a - part) ** 2, axis=0) / variance for part in ab])
-    return _spread(first), _spread(total)
+    return _spread(np.minimum(first, total)), _spread(total)  # by its estimate a part can be more than the whole
 
 
 def _spread(indices: np.ndarray) -> Shares:

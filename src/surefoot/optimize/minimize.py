@@ -209,8 +209,9 @@ def _finished(optimizer: Optimizer, n_evals: int, n_given: int, exhausted: bool 
     elif n_given >= n_evals:
         return f"nothing to do: {n_given} evaluations were given, n_evals is {n_evals}"
     else:
-        message = f"all {n_evals} evaluations done"
-    return message if n > n_init else f"{message}, all of them of the initial design (n_init={n_init})"
+        message = f"all {n_evals} evaluations done" if n_evals > 1 else "1 evaluation done"
+    whole = "all of them of" if n > 1 else "of"
+    return message if n > n_init else f"{message}, {whole} the initial design (n_init={n_init})"
 
 
 @contextlib.contextmanager
@@ -238,7 +239,8 @@ def _carries(error: BaseException, result: Result) -> bool:
         if getattr(carrier, "result", None) is not None:
             return False
         carrier.result = result
-        carrier.add_note(f"surefoot: the {result.nfev} evaluations so far are in this exception's attribute `result`")
+        so_far = f"{result.nfev} evaluation{'s' * (result.nfev != 1)} so far"
+        carrier.add_note(f"surefoot: this exception's attribute `result` has the {so_far}")
         return carrier.result is result
     except Exception:
         return False

@@ -1,9 +1,9 @@
-"""The neighbourhood of a point, and the least P(success) in it.
+"""The neighbourhood of a point, and the least P(success within all limits on outputs) in it.
 
 Points    The neighbourhood is a box, cut off at the bounds. P is computed at a fixed set of its points: the point
           itself, the centres of the faces, the corners (64 of them where there are more), 32 points that fill it
-          evenly, the corner towards which P falls along every parameter, and the evaluated failures in it.
-          Integers are rounded as the space rounds them; categories do not move.
+          evenly, the corner towards which P falls along every parameter, and the evaluated points in it that failed or
+          were outside limits. Integers are rounded as the space rounds them; categories do not move.
 Shapes    units (c, D) of c centres; P (c,).
 """
 
@@ -78,14 +78,14 @@ class Neighbourhood:
         return self.space.snap(low), self.space.snap(high)
 
     def least(self, result: Result, units: np.ndarray) -> np.ndarray:
-        """The least P(success) in the neighbourhood of each point."""
+        """The least P(success within all limits) in the neighbourhood of each point."""
         model, k, c = result.model, len(self.moving), len(units)
         ends = self.ends(units)
         signs = np.broadcast_to(_signs(k), (c, len(_signs(k)), k))
-        p = model.success_at(self._placed(units, ends, signs).reshape(-1, units.shape[1])).reshape(c, -1)
+        p = model.works_at(self._placed(units, ends, signs).reshape(-1, units.shape[1])).reshape(c, -1)
         steepest = np.where(p[:, 1 : k + 1] < p[:, k + 1 : 2 * k + 1], 1.0, -1.0)  # where P falls along each parameter
-        corner = model.success_at(self._placed(units, ends, steepest[:, None])[:, 0])
-        return np.asarray(np.min([p.min(axis=1), corner, self._at_failures(result, ends)], axis=0))
+        corner = model.works_at(self._placed(units, ends, steepest[:, None])[:, 0])
+        return np.asarray(np.min([p.min(axis=1), corner, self._at_known(result, ends)], axis=0))
 
     def _placed(self, units: np.ndarray, ends: tuple[np.ndarray, np.ndarray], signs: np.ndarray) -> np.ndarray:
         """Points (c, m, D) where the moving inputs go the signs' share (c, m, k), -1 to 1, of the way to the ends."""
@@ -94,14 +94,14 @@ class Neighbourhood:
         points[..., self.moving] = centre + np.where(signs < 0.0, centre - low, high - centre) * signs
         return self.space.snap(points)
 
-    def _at_failures(self, result: Result, ends: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
-        """The least P(success) at the evaluated failures in each box; 1 where there is none."""
-        failed = result.history.seen & ~result.history.ok
+    def _at_known(self, result: Result, ends: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+        """The least P at the evaluated failures, and at what is outside limits, in each box; 1 where there is none."""
+        failed = result.history.seen & ~result.within
         if not failed.any():
             return np.ones(len(ends[0]))
         at = result.history.units(self.space)[failed]
         inside = ((at >= ends[0][:, None] - 1e-12) & (at <= ends[1][:, None] + 1e-12)).all(axis=2)
-        return np.asarray(np.where(inside, result.model.success_at(at), 1.0).min(axis=1))
+        return np.asarray(np.where(inside, result.model.works_at(at), 1.0).min(axis=1))
 
 
 def _signs(k: int) -> np.ndarray:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from surefoot.errors import InvalidInputError, described, shown
+from surefoot.expect import nearest
 from surefoot.optimize.checks import is_a, plain_number
 from surefoot.optimize.given import listed, same_rows
 from surefoot.optimize.history import VALUE, Evaluation, History
@@ -70,9 +71,21 @@ def as_outputs(value: Any, objective: str | None = None, limited: Collection[str
         objective = (free or names)[0]
     if objective is None or objective not in outputs:
         wanted = "one number, or a name for the objective" if objective is None else f"the objective {objective!r}"
-        hint = f"{names[0]!r} as the objective" if objective is None and names else "returning it as a number"
-        raise InvalidInputError(f"expected {wanted}{_AMONG} {_listed(names)}; try {hint}")
+        raise InvalidInputError(f"expected {wanted}{_AMONG} {_listed(names)}; try {_meant(objective, names, limited)}")
     return objective, outputs
+
+
+def _meant(objective: str | None, names: list[str], limited: Collection[str]) -> str:
+    """What to try where the objective is none of the names: perhaps its name, or that of a limit, is misspelled."""
+    if objective is not None:
+        near = nearest(objective, names)
+        return f"{near!r} as the objective" if near else "returning it as a number"
+    missing = [name for name in limited if name not in names]
+    near = nearest(missing[0], names) if missing else None
+    if near:
+        return f"the limit of {missing[0]!r} on {near!r}"
+    free = [name for name in names if name not in limited]
+    return f"{(free or names)[0]!r} as the objective" if names else "returning it as a number"
 
 
 def check_named(evaluations: Iterable[Evaluation]) -> None:

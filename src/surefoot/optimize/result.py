@@ -8,126 +8,33 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from html import escape
-from textwrap import indent
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
-from surefoot.backend import engine, to_host
+from surefoot.backend import engine
 from surefoot.engine.batch import Batch
 from surefoot.engine.model import Model, fit_map, fit_model
 from surefoot.errors import InvalidInputError, shown
 from surefoot.numerics.designs import generator
-from surefoot.numerics.warping import LEVELS
 from surefoot.optimize.batches import batch_of
 from surefoot.optimize.border import Border, border_of
 from surefoot.optimize.checks import as_integer, is_a
 from surefoot.optimize.document import Document
 from surefoot.optimize.feasible import best_place, feasible
+from surefoot.optimize.fitted import FittedModel
 from surefoot.optimize.gain import EVALUATIONS, MORE_THAN, Gain, Outlook, checked_gain
 from surefoot.optimize.history import History
 from surefoot.optimize.notes import notes, outlook
 from surefoot.optimize.outputs import OPTIONAL, columns
 from surefoot.optimize.parameters import Value
+from surefoot.optimize.printed import entries, two_columns
 from surefoot.optimize.robust import Robust, robust
 from surefoot.optimize.sensitivity import AtLimit, at_limits
 from surefoot.optimize.settings import Settings
 from surefoot.optimize.space import Space
 
 _COLUMNS = ("number", "value", "best", "status", "reason", "duration_s", *OPTIONAL)  # of every table
-
-
-@dataclass(frozen=True)
-class FittedModel:
-    """The Gaussian processes fitted to all evaluations, in the user's units."""
-
-    space: Space
-    fitted: Model
-    sign: float
-
-    def _units(self, points: Any) -> np.ndarray:
-        units = [self.space.encode(x) for x in self.space.points(points)]
-        return np.asarray(units).reshape(-1, self.space.n_inputs)
-
-    def predict(self, points: Sequence[Any]) -> tuple[np.ndarray, np.ndarray]:
-        """Mean and standard deviation of the function (without noise) at a list of points, (m,) each.
-
-        Where y is warped (warp="auto") they are the median, and the standard deviation times the slope there.
-        """
-        return self.moments_at(self._units(points))
-
-    def moments_at(self, units: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The same at points (m, D) of the unit cube."""
-        mu, sd = (to_host(moment) for moment in self.fitted.objective.moments(units[None]))
-        scaling = self.fitted.scaling
-        warp, w = scaling.warp, scaling.shift + scaling.scale * mu
-        return self.sign * warp.inverse(w)[0], (scaling.scale * sd * warp.inverse_slope(w))[0]
-
-    def success_probability(self, points: Sequence[Any]) -> np.ndarray:
-        """P(the evaluation succeeds) at a list of points [NH18, Eq. 10]; 1 while nothing has failed."""
-        return self.success_at(self._units(points))
-
-    def success_at(self, units: np.ndarray) -> np.ndarray:
-        """The same at points (m, D) of the unit cube."""
-        if self.fitted.success is None:
-            return np.ones(len(units))
-        return np.asarray(to_host(self.fitted.success.probability(units[None]))[0])
-
-    def feasible_probability(self, points: Sequence[Any]) -> np.ndarray:
-        """P(all outputs lie within their limits) at a list of points; 1 without limits, or before any was computed."""
-        units, outputs = self._units(points), self.fitted.outputs
-        if outputs is None or outputs.within is None:
-            return np.ones(len(units))
-        return np.asarray(np.exp(to_host(outputs.within.log_p(units[None]))[0]))
-
-    def limits_at(self, units: np.ndarray) -> np.ndarray:
-        """How far the mean of each modelled output lies within its limits, (k, m), at points (m, D) of the unit cube.
-
-        In standard deviations of the output; below 0 outside. The outputs are those of `fitted.outputs.known`.
-        """
-        outputs = self.fitted.outputs
-        if outputs is None or outputs.within is None:
-            return np.zeros((0, len(units)))
-        slack = to_host(outputs.within.slack_and_gradient(units[None], 0.0)[0])[0]  # (m, 2 k)
-        return np.asarray(np.minimum(*np.split(slack, 2, axis=1)).T)
-
-    @property
-    def learns_failures(self) -> bool:
-        """Whether evaluations have failed and where is learned."""
-        return self.fitted.success is not None
-
-    def relevance(self, *, of: Literal["value", "failures"] = "value") -> np.ndarray:
-        """How fast the value (or P(success)) changes along each parameter, (d,): ranges per length scale."""
-        if not is_a(of, str) or of not in ("value", "failures"):
-            raise InvalidInputError(f"expected of='value' or 'failures'; got {shown(of)}; try of='value'")
-        rates = self.fitted.objective.rates
-        if of == "failures":
-            if self.fitted.success is None:
-                return np.zeros(self.space.d)
-            rates = self.fitted.success.of.rates
-        ends = np.cumsum([p.n_columns for p in self.space.parameters])[:-1]
-        return np.asarray([part.max() for part in np.split(to_host(rates)[0], ends)])
-
-    @property
-    def length_scales(self) -> np.ndarray:
-        """One per input of the engine, in fractions of its range: large means irrelevant."""
-        return np.asarray(1.0 / to_host(self.fitted.objective.rates)[0])
-
-    @property
-    def kernel(self) -> str:
-        """The kernel of the objective: with kernel="auto" the one that is likelier."""
-        return self.fitted.warmth.kernels[0]
-
-    @property
-    def warp(self) -> str:
-        """How values are compressed: "none", or from how many standard deviations above the least one on."""
-        s = LEVELS[int(self.fitted.scaling.levels[0])]
-        return "none" if math.isinf(s) else f"from {s:g} standard deviations above the best value on"
-
-    @property
-    def noise_sd(self) -> float:
-        """Estimated or given standard deviation of the noise."""
-        return float(self.fitted.scaling.scale[0, 0]) * math.sqrt(float(self.fitted.objective.noise[0]))
 
 
 @dataclass(frozen=True)
@@ -171,7 +78,7 @@ class Result:
         return [f.name for f in fields(self)]
 
     def __repr__(self) -> str:
-        return "\n".join(f"{name:>11}: {indent(text, ' ' * 13).lstrip()}" for name, text in self._summary().items())
+        return two_columns(self._summary())
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the same lines as a small table."""
@@ -188,8 +95,8 @@ class Result:
             "success": str(self.success),
             "fun": str(self.fun),
             **({"feasible": str(self.feasible)} if self.settings.outputs else {}),
-            **({"outputs": shown(self.outputs)} if len(self.outputs) > 1 else {}),
-            "x": str(self.x) if isinstance(self.x, np.ndarray) else shown(self.x),
+            **({"outputs": entries(self.outputs)} if len(self.outputs) > 1 else {}),
+            "x": entries(self.x),
             "nfev": str(self.nfev),
             "n_failures": str(self.n_failures),
             **({"outlook": ahead} if (ahead := outlook(self)) else {}),
@@ -317,7 +224,7 @@ class Result:
         return Recommendation(succeeded[best], float(mean[best]), float(sd[best]))
 
     def robust(self, p: float = 0.95, within: str | Mapping[str, float] | None = None) -> Robust:
-        """The best point whose P(success) is at least p, at the point and over a neighbourhood of it.
+        """The best point whose P(success within all limits) is at least p, there and over a neighbourhood of it.
 
         within: None (the point alone), per cent of every range ("2 %": ± 2 %; of the logarithm's for a log
         parameter), or a dict of half-widths in the parameters' units; those not named do not move. P over a

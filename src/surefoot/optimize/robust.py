@@ -1,5 +1,6 @@
 """The point to build: the best one where an evaluation succeeds surely, also a little beside it.
 
+Succeeds  and is within all limits on outputs: P is the probability of both.
 Best      of least mean + 2 sd (of greatest mean - 2 sd where the value is maximized): the value that a careful
           engineer counts on. An evaluated point has no sd to speak of, so another one is better only if the model is
           sure of it; and it is chosen only for a gain that matters.
@@ -17,18 +18,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from surefoot.errors import shown
 from surefoot.numerics.designs import generator
 from surefoot.optimize.allowed import domain_of
 from surefoot.optimize.checks import as_number
 from surefoot.optimize.neighbourhood import Neighbourhood
 from surefoot.optimize.parameters import Categorical
+from surefoot.optimize.printed import entries, two_columns
 
 if TYPE_CHECKING:
     from surefoot.optimize.result import Result
 
 _SURE = 2.0  # standard deviations
 _MATERIAL = 0.01  # of the way from the best value to the median one: a gain worth a point that was not evaluated
+_NIL = 1e-3  # a P(success) that is as good as none
 _CHUNK = 32  # candidates whose neighbourhoods are computed at a time
 _MOST_EVALUATED = 512  # successes that are looked at, the best ones
 _ROUNDS = 10
@@ -44,7 +46,7 @@ class Robust:
     x: Any
     mean: float  # of the value, without noise
     sd: float
-    probability: float  # the least P(success) in the neighbourhood
+    probability: float  # the least P(success within all limits on outputs) in the neighbourhood
     number: int | None  # of the evaluation at x; None: x has not been evaluated
     note: str = ""  # what to know before it is used
 
@@ -55,22 +57,23 @@ class Robust:
 
     def __repr__(self) -> str:
         values = {f.name: getattr(self, f.name) for f in fields(self)}
-        values["x"] = str(self.x) if isinstance(self.x, np.ndarray) else shown(self.x)
-        return "\n".join(f"{name:>11}: {value}" for name, value in values.items() if value != "")
+        values["x"] = entries(self.x)
+        return two_columns({name: str(value) for name, value in values.items() if value != ""})
 
 
 @dataclass(frozen=True)
 class _Candidate:
-    """A point, the value to count on there (to be minimized), and the least P(success) in its neighbourhood."""
+    """A point, the value to count on there (to be minimized), and the least P(success within limits) nearby."""
 
     unit: np.ndarray  # (D,)
     value: float = math.inf
     p: float = -1.0
+    centre: float = -1.0  # P at the point itself
     place: int | None = None  # in the history; None: not evaluated
 
 
 class _Search:
-    """A search for the best point whose least P(success) in the neighbourhood is at least `wanted`."""
+    """A search for the best point whose least P in the neighbourhood is at least `wanted`."""
 
     def __init__(self, result: Result, near: Neighbourhood, wanted: float) -> None:
         self.result, self.near, self.wanted = result, near, wanted
@@ -94,7 +97,8 @@ class _Search:
             some = self._promising(units, values)
             if not self._consider(units[some], values[some]):
                 reach *= _SHRINKAGE
-        values = self.result.sign * self.result.func_vals[self.result.history.counts]
+        counted = self.result.within if self.result.feasible else self.result.history.counts
+        values = self.result.sign * self.result.func_vals[counted]
         gain = _MATERIAL * float(np.median(values) - values.min())
         if known.p >= self.wanted and known.value - self.best.value <= gain:
             self.best = known
@@ -104,17 +108,22 @@ class _Search:
         mean, sd = self.model.moments_at(units)
         return np.asarray(self.result.sign * mean + _SURE * sd)
 
-    def _rank(self, value: float, p: float) -> tuple[float, float]:
-        """What is sure enough comes first, by value; what is not follows, the surest first."""
-        return (0.0, value) if p >= self.wanted else (1.0, -p)
+    def _rank(self, one: _Candidate) -> tuple[float, ...]:
+        """What is sure enough comes first, by value; what is not follows, the surest first.
+
+        Where no neighbourhood is sure at all, the surest points come first.
+        """
+        if one.p >= self.wanted:
+            return (0.0, one.value)
+        return (1.0, -one.p, -one.centre) if one.p >= _NIL else (2.0, -max(one.centre, _NIL), one.value)
 
     def _consider(self, units: np.ndarray, values: np.ndarray, places: Sequence[int | None] = ()) -> bool:
         """Compare candidates with the best one; whether one of them is better."""
         before = self.best
-        least = self.near.least(self.result, units) if len(units) else ()
-        for unit, value, p, place in zip(units, values, least, places or [None] * len(units), strict=True):
-            if self._rank(value, p) < self._rank(self.best.value, self.best.p):
-                self.best = _Candidate(unit, float(value), float(p), place)
+        if len(units):
+            sure = self.near.least(self.result, units).tolist(), self.model.works_at(units).tolist()
+            for one in map(_Candidate, units, values.tolist(), *sure, places or [None] * len(units)):
+                self.best = min(self.best, one, key=self._rank)
         return self.best is not before
 
     def _try_evaluated(self) -> None:
@@ -131,7 +140,7 @@ class _Search:
 
     def _promising(self, units: np.ndarray, values: np.ndarray) -> np.ndarray:
         """Up to a chunk of the candidates that could be better: the surest, or if one is sure, better values."""
-        p = self.model.success_at(units)
+        p = self.model.works_at(units)
         if not self.reached:
             return np.argsort(-p, kind="stable")[:_CHUNK]
         better = np.flatnonzero((values < self.best.value) & (p >= self.wanted))
@@ -163,7 +172,8 @@ def robust(result: Result, p: Any, within: Any) -> Robust:
     mean, sd = (float(moment[0]) for moment in search.model.moments_at(best.unit[None]))
     notes = []
     if not search.reached:
-        notes.append(f"P(success) of {wanted:g} was not reached: {best.p:.3g} is the most that was found")
+        what = "P(success within all limits)" if result.settings.outputs else "P(success)"
+        notes.append(f"{what} of {wanted:g} was not reached: {best.p:.3g} is the most that was found")
     if result.n_failures and not search.model.learns_failures:
         notes.append("where evaluations fail was not learned, so P(success) counts as 1")
     if best.place is None:

@@ -49,6 +49,7 @@ class Added:
     points: int = 0  # to be evaluated
     known: int = 0  # rows that the study had already
     outside: tuple[str, ...] = ()  # rows outside the bounds, and which parameter is
+    columns: tuple[str, ...] = ()  # what to know of the columns: that none has the value, which are not used
 
     def told(self) -> str:
         """For people."""
@@ -64,6 +65,35 @@ class Added:
 
 
 @dataclass(frozen=True)
+class _Columns:
+    """Which columns of a table are what."""
+
+    parameters: Mapping[str, str]  # by the parameter's name; empty where it needs none
+    value: str  # empty: there is none
+    outputs: Sequence[str]
+    unused: Sequence[str]
+
+    @classmethod
+    def of(cls, problem: Problem, rows: Sequence[Row]) -> _Columns:
+        """The columns of a table as the problem names them."""
+        names = list(rows[0].cells)
+        parameters = {name: _column(name, names, problem) for name in problem.parameters}
+        value = next((name for name in (problem.evaluator.name, VALUE) if name and name in names), "")
+        outputs = _outputs(problem, rows, {*parameters.values(), value, VALUE})
+        used = {*parameters.values(), value, *outputs, *RESERVED, PROGRESS, VALUE}
+        return cls(parameters, value, outputs, [name for name in names if name not in used])
+
+    def told(self, objective: str) -> Iterator[str]:
+        """What who added the table may not expect."""
+        if not self.value:
+            wanted = " or ".join(repr(name) for name in dict.fromkeys((objective, VALUE)))
+            near = nearest(objective, [*self.unused, *self.outputs])
+            yield f"no column {wanted}: no row has a value{f'; is it the column {near!r}?' if near else ''}"
+        if self.unused:
+            yield f"not used: {', '.join(map(repr, self.unused))[:200]}"
+
+
+@dataclass(frozen=True)
 class _Read:
     """A row as a trial: what tells it from others, and as what it is counted."""
 
@@ -74,7 +104,9 @@ class _Read:
 
 def add_rows(study: Study, problem: Problem, rows: Sequence[Row], origin: str) -> Added:
     """Put every row into the study, all together or, if this process dies, none."""
-    read, outside = _read(problem, rows, origin)
+    columns = _Columns.of(problem, rows)
+    read, outside = _read(problem, rows, columns, origin)
+    told = tuple(columns.told(problem.evaluator.name or VALUE))
     while True:
         trials = trials_of(study)
         have = {key for trial in trials for key in _keys(trial)}
@@ -85,20 +117,17 @@ def add_rows(study: Study, problem: Problem, rows: Sequence[Row], origin: str) -
                 new.append(one)
         if add_together(study, [one.trial for one in new], len(trials)):  # else others have added some meanwhile
             counts = Counter(one.kind for one in new)
-            return Added(**counts, known=len(read) - len(new), outside=tuple(outside))
+            return Added(**counts, known=len(read) - len(new), outside=tuple(outside), columns=told)
 
 
-def _read(problem: Problem, rows: Sequence[Row], origin: str) -> tuple[list[_Read], list[str]]:
+def _read(problem: Problem, rows: Sequence[Row], columns: _Columns, origin: str) -> tuple[list[_Read], list[str]]:
     """The rows as trials, and those that are outside; nothing is written, so that a bad row leaves nothing behind."""
-    names = list(rows[0].cells)
-    columns = {name: _column(name, names, problem) for name in problem.parameters}
-    value = next((name for name in (problem.evaluator.name, VALUE) if name and name in names), "")
-    outputs = _outputs(problem, rows, {*columns.values(), value, VALUE})
+    value, outputs = columns.value, columns.outputs
     read, outside = [], []
     for row, where in ((one.cells, one.where) for one in rows):
         if row.get("status", "") not in _TAKEN:
             continue
-        x = {n: _value(n, row.get(c, ""), problem, where) for n, c in columns.items()}
+        x = {n: _value(n, row.get(c, ""), problem, where) for n, c in columns.parameters.items()}
         wrong = [n for n, v in x.items() if not contains(problem.parameters[n], v)]
         if wrong:
             outside.append(f"{where}: {wrong[0]} = {x[wrong[0]]}")

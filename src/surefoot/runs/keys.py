@@ -42,7 +42,7 @@ RANGE: Keys = {
 }
 
 CHOICE: Keys = {
-    "choices": ("A list of two or more different texts or numbers, without an order.", ""),
+    "choices": ("A list of different texts or numbers, without an order; of one alone the parameter is fixed.", ""),
     "kind": ('`"categorical"`, which may be left out.', '`"categorical"`'),
     "was": ("As of a range.", "none"),
 }

@@ -128,14 +128,19 @@ def _read(path: Path) -> tuple[str, dict[str, Any]]:
     """Its text, and what it says."""
     try:
         with path.open("rb") as file:
-            text = file.read(_MOST_BYTES).decode()
+            text = file.read(_MOST_BYTES).decode("utf-8-sig")  # Windows' editors put a mark before it
         table = tomllib.loads(text)
     except OSError as error:
         raise InvalidInputError(
             f"expected a readable problem file; got {error.strerror}: {shown(redacted(str(path)))}; "
             "try the path of a TOML file"
         ) from None
-    except (ValueError, RecursionError) as error:  # not TOML, not UTF-8, a NUL in the path, tables without end
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b"\n") + 1
+        raise InvalidInputError(
+            f"expected a TOML file in UTF-8; got {shown(str(path))}, whose line {line} is not; try saving it as UTF-8"
+        ) from None
+    except (ValueError, RecursionError) as error:  # not TOML, a NUL in the path, tables without end
         raise InvalidInputError(
             f"expected a TOML file; got {shown(str(path))}: {str(error)[:300]}; try mending that line"
         ) from None
@@ -309,7 +314,7 @@ def _parameter(name: str, fields: Any) -> BaseDistribution:
     kind = fields.get("kind", "real")
     expect(kind in ("real", "integer"), f"kind real or integer for {where}", kind, 'kind = "integer"')
     for key in ("low", "high"):
-        expect(key in fields, f"{key} for {where}", fields, f"{key} = 0.0")
+        expect(key in fields, f"{key} for {where}", fields, "{low = 0.0, high = 1.0}, or choices = […]")
         expect(is_number(fields[key]), f"a finite number as {key} of {where}", fields[key], f"{key} = 0.0")
         whole = kind == "real" or float(fields[key]).is_integer()
         expect(whole, f"an integer as {key} of the integer {where}", fields[key], 'kind = "real"')
@@ -336,9 +341,9 @@ def _choices(where: str, fields: Mapping[str, Any]) -> CategoricalDistribution:
     kind = fields.get("kind", "categorical")
     expect(kind == "categorical", f"no other kind for {where}", kind, "leaving kind out")
     choices = fields["choices"]
-    simple = isinstance(choices, list) and len(choices) > 1
+    simple = isinstance(choices, list) and bool(choices)
     simple = simple and all(isinstance(choice, (str, bool)) or is_number(choice) for choice in choices)
     simple = simple and all(choices.count(choice) == 1 for choice in choices)
-    what = f"choices of {where} as a list of two or more different texts or numbers"
+    what = f"choices of {where} as a list of different texts or numbers"
     expect(simple, what, choices, 'choices = ["coarse", "fine"]')
     return CategoricalDistribution(choices)

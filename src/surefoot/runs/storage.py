@@ -109,7 +109,8 @@ def _sqlite_file(url: URL, *, create: bool, writes: bool) -> tuple[SqliteFile, W
             f"expected a storage; got {str(path)[:200]!r} ({error.strerror}); try a shorter path, or its permissions"
         ) from None
     if not create and not exists:
-        raise InvalidInputError(f"expected a storage; got {str(path)!r}, which does not exist; try surefoot run first")
+        what, hint = ("is a folder", "a file in it") if path.is_dir() else ("does not exist", "surefoot run first")
+        raise InvalidInputError(f"expected a storage; got {str(path)!r}, which {what}; try {hint}")
     has_tables(path, create=create)
     copy = WorkingCopy(path) if writes and is_network(path) else None
     return SqliteFile(path if copy is None else copy.local, writes=writes, create=create), copy

@@ -1,0 +1,49 @@
+"""What results print fits a terminal of 80 columns, and nothing of it is cut off."""
+
+import math
+
+import numpy as np
+import pytest
+
+from surefoot import Result, minimize
+from surefoot.optimize.printed import entries, two_columns
+
+MANY = {f"parameter_{i}": (0.0, 1.0) for i in range(30)}
+
+
+@pytest.fixture(scope="module")
+def result() -> Result:
+    return minimize(lambda x: math.nan if x["parameter_0"] > 0.4 else sum(x.values()), MANY, n_evals=8, seed=1)
+
+
+def test_no_line_is_longer_than_80_columns(result: Result) -> None:
+    for text in (repr(result), repr(result.robust(within="1 %"))):
+        assert max(map(len, text.splitlines())) <= 80
+
+
+def test_every_parameter_of_the_best_point_is_printed(result: Result) -> None:
+    assert all(f"'{name}': {value}" in repr(result) for name, value in result.x.items())
+
+
+def test_a_point_that_was_printed_can_be_pasted(result: Result) -> None:
+    assert eval(entries(result.x), {}) == result.x
+
+
+@pytest.mark.parametrize("x", [{}, {"a": 1.0}, {"a": 1.0, "b": "two words"}, {"a" * 90: 1.0}, None])
+def test_what_fits_into_a_line_is_as_python_writes_it(x: object) -> None:
+    assert entries(x) == repr(x)
+
+
+def test_arrays_end_their_lines_in_time() -> None:
+    text = two_columns({"x": entries(np.linspace(0.0, 1.0, 40))})
+    assert max(map(len, text.splitlines())) <= 80
+
+
+def test_a_long_sentence_goes_on_below() -> None:
+    lines = two_columns({"note": "word " * 30 + "\nanother one"}).splitlines()
+    assert lines[1].startswith(" " * 15 + "word")
+    assert lines[-1] == " " * 13 + "another one"
+
+
+def test_a_model_is_printed_in_a_line(result: Result) -> None:
+    assert repr(result.model) == "<model of the value, failures over 30 parameters>"
