@@ -177,6 +177,21 @@ def test_what_a_user_asks_for_is_asked_of_random_failures_too():
     assert weight.trust is None
 
 
+def test_where_all_labels_lie_on_one_spot_an_even_chance_elsewhere_is_enough():
+    X = 0.5 + 1e-3 * np.random.default_rng(0).random((1, 8, 2))
+    weight, _ = fit_success(Labels(X, np.arange(8)[None] < 2), MODEL, None, NO_DRAWS, MODEL.least)
+    elsewhere = np.random.default_rng(1).random((1, 200, 2))
+    p = np.median(weight.probability(elsewhere))
+    assert 0.5 < p < MODEL.least
+    assert float(weight.trust[0, 0]) * MODEL.least < p + 0.05
+
+
+def test_where_hardly_anything_works_no_less_than_an_even_chance_is_enough():
+    X = np.random.default_rng(0).random((1, 30, 3))
+    weight, _ = fit_success(Labels(X, np.arange(30)[None] > 0), MODEL, None, NO_DRAWS, MODEL.least)
+    assert float(weight.trust[0, 0]) * MODEL.least == pytest.approx(0.5)
+
+
 @pytest.mark.parametrize("n", [12, 60])
 def test_where_a_border_is_seen_or_labels_are_few_all_of_it_is_asked(n):
     X, failed = half_space(n)

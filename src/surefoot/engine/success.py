@@ -71,9 +71,9 @@ def fit_success(
             runs.append(run)
             states.append(found)
         weight = Weight(ByRun(tuple(runs)), least, where, smooth=True)
-        trust = np.asarray([[run.trust] for run in runs])
-        if least == model.least and bool((trust < 1.0).any()):  # what a user asks for is taken at its word
-            weight = replace(weight, trust=like(trust, uniforms))
+        if least == model.least:  # what a user asks for is taken at its word
+            trust = np.asarray([[run.trust(least)] for run in runs])
+            weight = replace(weight, trust=like(trust, uniforms)) if bool((trust < 1.0).any()) else weight
         return weight, _ragged(states, uniforms)
     thin = _thinned(labels, model, state)
     mask = None if thin.seen is None else like(thin.seen.astype(float), uniforms)

@@ -10,6 +10,8 @@ Readings  together  one map of all failures;
 Weights   exp(sum_i log P(label_i | the others)) of each reading.
 Trust     Where many labels of both kinds show no structure, and much of the box is believed to work, failures are at
           random: spots in which P is a little lower are then noise, and to avoid them would keep a search from its way.
+Reach     Few labels, or many on one spot, leave P near the base rate wherever nothing was evaluated. To ask for more
+          would keep a search on that spot. What a tenth of the box reaches is enough, if it is more than an even chance.
 Shapes    one run: x (1, m, d), log P (1, m).
 """
 
@@ -31,6 +33,8 @@ TELLING = 10  # labels of either kind that would show a structure
 ENOUGH_SUCCESSES = 30  # from here on kinds are told from successes only, not from each other
 NEGLIGIBLE = 2e-2  # weight of a reading that is left out
 _LEAST_TRUST = 1e-3
+_EVEN = 0.5  # below this P a point that was never tried has to wait for better ones
+_TENTH = 0.9  # the quantile of P over the box
 _CHUNK = 2**16  # numbers in the largest array of an answer: what stays in the cache
 
 
@@ -43,15 +47,17 @@ class Several:
     weights: tuple[float, ...]
     n_rarer: int  # labels of the rarer kind
 
-    @property
-    def trust(self) -> float:
-        """Which part of the least P that is asked for makes sense: 1 but where failures are at random."""
+    def trust(self, least: float) -> float:
+        """Which part of the least P that is asked for makes sense: 1 but where failures are at random, or out of reach."""
         seen = (float(self.maps.structure[rows].max()) for rows in self.readings)
         structure = sum(w * s for w, s in zip(self.weights, seen, strict=True))
-        if self.n_rarer < TELLING or structure > 0.99:
+        if structure > 0.99:
             return 1.0
-        works = float(np.mean(np.exp(to_host(self.log_p(self._lattice())))))
-        return max(1.0 - (1.0 - structure) * min(1.0, 1.5 * works), _LEAST_TRUST)
+        p = np.exp(to_host(self.log_p(self._lattice())))
+        reach = min(1.0, max(float(np.quantile(p, _TENTH)), _EVEN) / least)
+        if self.n_rarer < TELLING:
+            return reach
+        return max(min(reach, 1.0 - (1.0 - structure) * min(1.0, 1.5 * float(np.mean(p)))), _LEAST_TRUST)
 
     def _lattice(self) -> Array:
         return like(kronecker(128, self.maps.processes.X.shape[1], np.random.default_rng(0))[None], self.maps.rate)
