@@ -10,6 +10,8 @@ from surefoot.engine.model import fit_model
 from surefoot.engine.warmth import Warmth
 from surefoot.errors import UnknownNameError
 from surefoot.numerics.designs import generator
+from surefoot.numerics.warping import ABOVE
+from surefoot.optimize.settings import Settings
 
 
 def level_after(f, n=60, **settings):
@@ -19,6 +21,39 @@ def level_after(f, n=60, **settings):
 
 def test_a_function_that_spans_powers_of_ten_is_warped():
     assert level_after(problems.get("GPR"))[0] > 0
+
+
+def test_low_values_are_compressed_where_that_is_asked_for_and_a_plain_has_pits():
+    assert level_after(problems.get("HM6"), n=22, warp="both")[0] not in ABOVE
+
+
+def test_by_default_low_values_are_not_compressed():
+    assert Settings().spec.warps == ABOVE
+
+
+def test_with_limits_on_outputs_no_end_of_the_values_is_compressed_alone():
+    assert Settings(warp="both", outputs={"stress": "<= 1"}).spec.warps == ABOVE
+
+
+def test_a_result_says_which_values_are_compressed():
+    f = problems.get("HM6")
+    assert minimize(f, f.bounds, n_evals=22, n_init=20, warp="both").model.warp.endswith("below the worst value on")
+
+
+def test_predictions_from_compressed_low_values_are_in_the_users_units():
+    f = problems.get("HM6")
+    result = minimize(f, f.bounds, n_evals=22, n_init=20, warp="both")
+    mean, _ = result.model.predict(result.x_iters)
+    np.testing.assert_allclose(mean, result.func_vals, rtol=1e-3, atol=1e-6)
+
+
+def test_shekel_is_solved_in_more_runs_with_low_values_compressed():
+    f = problems.get("SH7")
+    solved = {
+        warp: sum(minimize(f, f.bounds, n_evals=70, seed=seed, warp=warp).fun < f.f_star + 0.1 for seed in (18, 19, 20))
+        for warp in ("both", "auto")
+    }
+    assert solved["both"] > solved["auto"]
 
 
 def test_a_smooth_bowl_is_not():
@@ -98,8 +133,8 @@ def test_failures_beside_a_warped_objective():
 
 
 def test_the_level_is_kept_with_the_history():
-    warmth = Warmth(warp=(3, 0))
-    assert Warmth.from_json(warmth.to_json()).warp == (3, 0)
+    warmth = Warmth(warp=(9, 0))
+    assert Warmth.from_json(warmth.to_json()).warp == (9, 0)
     old = warmth.to_json()
     del old["warp"]
     assert Warmth.from_json(old).warp == ()

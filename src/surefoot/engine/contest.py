@@ -121,7 +121,7 @@ class Contest:
             uniforms[like(rows, self.reference)],
             n_optimized,
         )
-        too_noisy = self._noise_sd(tried) > MAX_WARPED_NOISE * tried.scaling.warp.s[:, 0]
+        too_noisy = self._noise_sd(tried) > MAX_WARPED_NOISE * np.abs(tried.scaling.warp.s[:, 0])
         cost = np.where(too_noisy, np.inf, _cost(tried, tiled))
         best = np.argmin(cost.reshape(R, L), axis=1)
         if known is not None or few is not batch:
@@ -205,7 +205,7 @@ def _successes(batch: Batch, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.
 def _cost(tried: Fitted, batch: Batch) -> np.ndarray:
     """(R,) -log likelihood of y with the prior: that of the standardized w, and the slopes dw/dy over the scale."""
     scaling = tried.scaling
-    slopes = np.where(batch.ok, scaling.warp.log_slope(np.where(batch.ok, batch.y, scaling.warp.low)), 0.0)
+    slopes = np.where(batch.ok, scaling.warp.log_slope(np.where(batch.ok, batch.y, scaling.warp.end)), 0.0)
     cost = to_host(tried.fit.cost) + batch.ok.sum(axis=1) * np.log(scaling.scale[:, 0]) - slopes.sum(axis=1)
     return np.where(np.isnan(cost), np.inf, cost)
 

@@ -46,5 +46,5 @@ def scaled(
 ) -> tuple[np.ndarray, Scaling]:
     """Standardized values (R, n), 0 where not ok, and how they were made; levels (R,) and centre (R, 1) of the warp."""
     warp = make_warp(y, ok, levels, centre)
-    standardized, shift, scale = standardize(warp.forward(np.where(ok, y, warp.low)), ok)
+    standardized, shift, scale = standardize(warp.forward(np.where(ok, y, warp.end)), ok)
     return standardized, Scaling(levels, warp, shift, scale)

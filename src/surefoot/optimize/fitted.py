@@ -114,9 +114,11 @@ class FittedModel:
 
     @property
     def warp(self) -> str:
-        """How values are compressed: "none", or from how many standard deviations above the least one on."""
+        """How values are compressed: "none", or from how many standard deviations off the best or the worst one on."""
         s = LEVELS[int(self.fitted.scaling.levels[0])]
-        return "none" if math.isinf(s) else f"from {s:g} standard deviations above the best value on"
+        if math.isinf(s):
+            return "none"
+        return f"from {abs(s):g} standard deviations {'above the best' if s > 0.0 else 'below the worst'} value on"
 
     @property
     def noise_sd(self) -> float:

@@ -19,13 +19,13 @@ from surefoot.gp.kernels import CONTEST, KERNELS
 from surefoot.gp.priors import PRIORS
 from surefoot.gp.registry import SURROGATES
 from surefoot.numerics.designs import DESIGNS
-from surefoot.numerics.warping import LEVELS
+from surefoot.numerics.warping import ABOVE, LEVELS
 from surefoot.optimize.checks import as_integer, as_number, is_a, plain_number
 from surefoot.optimize.keywords import check_keywords
 from surefoot.optimize.limits import check_limits, limits_of
 
 NOISE_ESTIMATED = "estimate"
-WARPS = ("auto", "none")
+WARPS = ("auto", "both", "none")
 COSTS = ("evaluations", "time")
 AUTO = "auto"  # as it suits the search and the noise; Settings say what that is
 _MOST_INITIAL = 100_000  # points of a design: each suggestion draws all of them
@@ -61,7 +61,7 @@ class Settings:
     failures: str = (
         AUTO  # what is learned from failed evaluations: "experts"; as the paper searches, "label-regression"
     )
-    warp: str = AUTO  # compress large values of y where the likelihood says so; "none": never
+    warp: str = AUTO  # compress large values of y where the likelihood says so; "both": or low ones; "none": never
     prior: str = AUTO  # of the objective's length scales: "similar-scales", "short-scales", or "none"
     # proposals with a lower P(success) are avoided; 0: the paper's product alone; "auto": as it suits the failure model
     min_success: float | str = AUTO
@@ -133,6 +133,13 @@ class Settings:
             self._set("warp", "none")
 
     @property
+    def _warps(self) -> tuple[int, ...]:
+        """The levels that compete; with limits on outputs values are compressed on both sides of a centre instead."""
+        if self.warp == "none":
+            return (0,)
+        return tuple(range(len(LEVELS))) if self.warp == "both" and not self.outputs else ABOVE
+
+    @property
     def spec(self) -> ModelSpec:
         """What the engine works with: every name resolved to the thing that it names."""
         return ModelSpec(
@@ -144,7 +151,7 @@ class Settings:
             search=SEARCHES[self.search],
             surrogate=SURROGATES[self.surrogate],
             kernels=CONTEST if self.kernel == AUTO else (KERNELS[self.kernel],),
-            warps=tuple(range(len(LEVELS))) if self.warp == AUTO else (0,),
+            warps=self._warps,
             prior=PRIORS[self.prior],
             noise=None if self.noise == NOISE_ESTIMATED else float(self.noise),
             min_noise=self.min_noise,

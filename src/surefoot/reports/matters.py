@@ -79,7 +79,7 @@ def _remarks(result: Result, found: Importance, d: int) -> list[Block]:
     if d > _MOST:
         said.append(f"The {_MOST} of {d} parameters that matter most are shown.")
     if result.model.warp != "none":
-        said.append("The model compresses large values, and these are shares of the compressed ones.")
+        said.append("The model compresses some values, and these are shares of the compressed ones.")
     if result.space.constraints or result.settings.outputs:
         said.append("The whole box counts, also what constraints and limits forbid.")
     wide = [i for i in range(result.space.d) if found.total.high[i] - found.total.low[i] > 0.5]
