@@ -248,6 +248,13 @@ def test_a_map_of_each_kind_is_better_than_one_of_all():
     assert log_loss(apart(x), truth) < 0.7 * log_loss(together(x), truth)
 
 
+def test_while_nothing_has_succeeded_p_has_the_mean_of_laplaces_rule():
+    X = np.random.default_rng(0).random((40, 4))
+    kinds = np.where(X[:, 0] < 0.5, 0, np.where(X[:, 1] < 0.5, 1, 2))
+    p, _ = fitted(X, np.ones(40, bool), kinds)
+    assert p(np.random.default_rng(1).random((2000, 4))).mean() == pytest.approx(1 / 42, rel=0.5)
+
+
 def test_kinds_that_mean_nothing_do_little_harm():
     X, failed = half_space(60, 4)
     x, truth = half_space(2000, 4, seed=1)

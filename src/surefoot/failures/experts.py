@@ -9,9 +9,9 @@ Experts   trend    all parts; hyperparameters of greatest posterior density.
 Weights   w_i ~ PRIOR_i exp(log Z_i - penalty_i - OCCAM_i narrowing_i), log Z by expectation propagation: the density
           of the prior at the hyperparameters counts for those that have any.  P = sum w_i P_i. An average of experts
           says "I do not know" where one Gaussian cannot.
-Occam     An expert that can say many things explains some labels by chance. Laplace's approximation of the integral over
-          its hyperparameters has the factor exp(-narrowing): by how much the labels narrow what they may be. All of it
-          is too much, because the priors are vague; OCCAM is what log loss asked for (docs/evidence/failures.md).
+Occam     An expert that can say many things explains some labels by chance. Laplace's approximation of the integral
+          over its hyperparameters has the factor exp(-narrowing): by how much the labels narrow what they may be. All
+          of it is too much, for the priors are vague; OCCAM is what log loss asked for (docs/evidence/failures.md).
 Priors    log ell: normal, a common deviation and one of each input; log s2, log rho_l, log rho_q: normal.
 Evidence  benchmarks/crash_model.py compares this with others; docs/evidence/failures.md has the figures.
 Shapes    one run with J maps: X (n, d), h (J, n); theta (E, S, p), p = d + 3; E = 2 J fitted processes, trends first.

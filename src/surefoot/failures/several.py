@@ -11,14 +11,16 @@ Weights   exp(sum_i log P(label_i | the others)) of each reading.
 Trust     Where many labels of both kinds show no structure, and much of the box is believed to work, failures are at
           random: spots in which P is a little lower are then noise, and to avoid them would keep a search from its way.
 Reach     Few labels, or many on one spot, leave P near the base rate wherever nothing was evaluated. To ask for more
-          would keep a search on that spot. What a tenth of the box reaches is enough, if it is more than an even chance.
+          would keep a search on that spot. What a tenth of the box reaches is enough, if that is above an even chance.
+Nothing   While nothing has succeeded there is no `together` to compete with. The product alone forgets that kinds may
+          share what they leave: it is scaled so that its mean over the box is Laplace's rule, 1 / (n + 2).
 Shapes    one run: x (1, m, d), log P (1, m).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -44,20 +46,28 @@ class Several:
 
     maps: Maps
     readings: tuple[slice, ...]  # rows of the maps
-    weights: tuple[float, ...]
+    weights: tuple[float, ...]  # their sum is 1, or below it where nothing has succeeded
     n_rarer: int  # labels of the rarer kind
 
     def trust(self, least: float) -> float:
-        """Which part of the least P that is asked for makes sense: 1 but where failures are at random, or out of reach."""
+        """Which part of the least P asked for makes sense: 1 but where failures are at random or it is out of reach."""
         seen = (float(self.maps.structure[rows].max()) for rows in self.readings)
         structure = sum(w * s for w, s in zip(self.weights, seen, strict=True))
         if structure > 0.99:
             return 1.0
-        p = np.exp(to_host(self.log_p(self._lattice())))
+        p = self._over_the_box()
         reach = min(1.0, max(float(np.quantile(p, _TENTH)), _EVEN) / least)
         if self.n_rarer < TELLING:
             return reach
         return max(min(reach, 1.0 - (1.0 - structure) * min(1.0, 1.5 * float(np.mean(p)))), _LEAST_TRUST)
+
+    def _over_the_box(self) -> np.ndarray:
+        return np.exp(to_host(self.log_p(self._lattice())))
+
+    def scaled_to(self, mean: float) -> Several:
+        """The same with a lower P, if its mean over the box is above this one."""
+        factor = min(1.0, mean / float(np.mean(self._over_the_box())))
+        return replace(self, weights=tuple(factor * w for w in self.weights))
 
     def _lattice(self) -> Array:
         return like(kronecker(128, self.maps.processes.X.shape[1], np.random.default_rng(0))[None], self.maps.rate)
@@ -178,7 +188,8 @@ def fit_several(
     maps, fitted = fit_maps(like(X, reference), like(h, reference), tags, state, n_history)
     n_rarer = int(min(failed.sum(), (~failed).sum()))
     if len(readings) == 1:
-        return Several(maps, readings, (1.0,), n_rarer), fitted
+        alone = Several(maps, readings, (1.0,), n_rarer)
+        return alone.scaled_to(1.0 / (len(failed) + 2.0)) if failed.all() and len(h) > 1 else alone, fitted
     score = np.asarray(_scores(maps, readings, failed))
     weights = np.exp(score - score.max())
     weights = np.where(weights < NEGLIGIBLE * weights.sum(), 0.0, weights / weights.sum())
