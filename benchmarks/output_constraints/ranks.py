@@ -25,7 +25,7 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import binomtest, rankdata
 
-from benchmarks.output_constraints.bbob import DIMENSIONS, FUNCTIONS, bbob
+from benchmarks.output_constraints.bbob import DIMENSIONS, FUNCTIONS, bbob, kind
 from benchmarks.output_constraints.problems import Evaluator
 from benchmarks.output_constraints.solvers import SOLVERS, chosen, solve
 from surefoot.paper.resumable import write_whole
@@ -35,6 +35,7 @@ BUDGET = 100
 FOLDER = Path("results/constraints/raw/bbob")
 TOLERANCE = 1e-8  # of the larger value: those that differ by less are equal
 MATTERS = 1e-2  # of the objective, in which random points lie 10 to 10 000 above the optimum: what is less is polish
+POLISH = 1e-4  # what is less is rounding of the models
 
 
 def run_case(function: int, d: int, instance: int, solver: str, budget: int, folder: Path) -> None:
@@ -93,7 +94,35 @@ def table(folder: Path, budgets: Sequence[int]) -> str:
             if chosen_rows:
                 lines += [f"{len(chosen_rows)} problems, {n} evaluations:", ""]
                 lines += [*_rank_lines(solvers, best[chosen_rows]), ""]
+    lines += [sizes(*found[-1][1:], rival) for rival in ("COBYLA, restarts",) if dimensions and rival in found[-1][1]]
     return "\n".join(lines) if dimensions else "No problem on which all of the optimizers ran."
+
+
+def sizes(solvers: list[str], problems: list[str], best: np.ndarray, rival: str) -> str:
+    """Markdown: on how many problems of each kind surefoot is ahead of a rival, or behind, and by how much."""
+    lines = [
+        f"## surefoot beside {rival}, by the size of the difference",
+        "",
+        f"| d | kind | surefoot ahead by more than {MATTERS:g} | by {POLISH:g} to {MATTERS:g} | equal to {POLISH:g} "
+        f"| behind by {POLISH:g} to {MATTERS:g} | by more than {MATTERS:g}: which |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    ahead: dict[tuple[int, str], list[tuple[float, str]]] = {}
+    for name, own, other in zip(problems, *best[:, [solvers.index("surefoot"), solvers.index(rival)]].T, strict=True):
+        by = 0.0 if own == other else float(other - own)
+        ahead.setdefault((_dimension(name), kind(int(name[1:3]))), []).append((by, name))
+    for (d, of), found in sorted(ahead.items()):
+        by = np.asarray([value for value, _ in found])
+        counts = [
+            by > MATTERS,
+            (by > POLISH) & (by <= MATTERS),
+            np.abs(by) <= POLISH,
+            (by < -POLISH) & (by >= -MATTERS),
+        ]
+        misses = [f"{name.split()[0]} {-value:.1g}" for value, name in found if value < -MATTERS]
+        told = " | ".join(str(int(count.sum())) for count in counts)
+        lines.append(f"| {d} | {of} | {told} | {len(misses)}: {', '.join(misses)} |".replace("0:  |", "0 |"))
+    return "\n".join(lines)
 
 
 def _dimension(problem: str) -> int:

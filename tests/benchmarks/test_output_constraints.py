@@ -66,6 +66,13 @@ def test_only_differences_above_a_hundredth_matter():
     assert ranks.matters(first, second) == 2
 
 
+def test_misses_are_named_with_their_size():
+    best = np.asarray([[1.5, 1.0], [1.0, 1.00001], [2.0, math.inf]])
+    text = ranks.sizes(["surefoot", "random"], ["f01 d2 i1", "f02 d2 i1", "f43 d2 i1"], best, "random")
+    assert "| 2 | linear limits | 0 | 0 | 1 | 0 | 1: f01 0.5 |" in text
+    assert "| 2 | oscillating, many minima | 1 | 0 | 0 | 0 | 0 |" in text
+
+
 def test_the_table_of_ranks_says_which_cells_were_run(tmp_path):
     for solver, value in (("surefoot", 1.0), ("random", 2.0)):
         for d in (2, 3):
