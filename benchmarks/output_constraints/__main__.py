@@ -21,6 +21,7 @@ import json
 import math
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -55,7 +56,7 @@ def run_case(name: str, solver: str, seed: int, folder: Path, cap: float = math.
     print(f"{name}, {solver}, seed {seed}: {told['strict'][-1]} ({told['seconds']:.0f} s)", flush=True)
 
 
-def rows_of(folder: Path) -> list[dict]:
+def rows_of(folder: Path) -> list[dict[str, Any]]:
     rows = [json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))]
     return [
         {**row, "strict": np.asarray(row["strict"], float), "loose": np.asarray(row["loose"], float)} for row in rows
@@ -78,7 +79,7 @@ def table(folder: Path) -> str:
     return "\n".join(lines)
 
 
-def _told(rows: list[dict], medians: bool) -> str:
+def _told(rows: list[dict[str, Any]], medians: bool) -> str:
     """The cells of some runs."""
     gaps = np.asarray([[row["strict"][n - 1] for n in BUDGETS] for row in rows])
     loose = np.asarray([row["loose"][-1] for row in rows])
@@ -90,9 +91,9 @@ def _told(rows: list[dict], medians: bool) -> str:
     return " | ".join(map(str, cells))
 
 
-def _capped(row: dict) -> bool:
+def _capped(row: dict[str, Any]) -> bool:
     """Whether the run ended by the cap on its time, with fewer evaluations than the others."""
-    return row["seconds"] > row.get("cap", math.inf) and row["evaluations"] < BUDGET
+    return bool(row["seconds"] > row.get("cap", math.inf) and row["evaluations"] < BUDGET)
 
 
 def cost(n: int = 200, d: int = 6, repeats: int = 15, counts: tuple[int, ...] = (0, 1, 3, 6)) -> str:
