@@ -1,10 +1,12 @@
 """Problems with limits on outputs: run, tabulate, and what a suggestion costs.
 
 python -m benchmarks.output_constraints run [--folder F] [--solvers surefoot,random] [--problems "g06;g24"] [--seeds 5]
+    [--cap 60]
 python -m benchmarks.output_constraints table [--folder F]
 python -m benchmarks.output_constraints cost
 
 `run` writes one file for each case and passes over those that are there: a run that is stopped goes on.
+A run that has taken the processor for `--cap` seconds ends with the evaluations that it has made.
 """
 
 from __future__ import annotations
@@ -16,27 +18,28 @@ for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
 
 import argparse
 import json
+import math
 import time
-from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 import surefoot
 from benchmarks.output_constraints.problems import LOOSE, NAMES, Evaluator, problem
-from benchmarks.output_constraints.solvers import SOLVERS, solve
+from benchmarks.output_constraints.solvers import SOLVERS, chosen, solve
 from surefoot.paper.resumable import write_whole
 
 BUDGET, BUDGETS = 100, (50, 100)
-FOLDER = Path("results/output_constraints")
+FOLDER = Path("results/constraints/raw/outputs")
 
 
-def run_case(name: str, solver: str, seed: int, folder: Path) -> None:
+def run_case(name: str, solver: str, seed: int, folder: Path, cap: float = math.inf) -> None:
     """One run, unless its file is there."""
     path = folder / f"{name} {solver} {seed}.json".replace(" ", "_").replace(",", "")
     if path.exists():
         return
-    evaluate = Evaluator(problem(name), BUDGET)
+    evaluate = Evaluator(problem(name), BUDGET, cap)
     start = time.process_time()
     solve(solver, evaluate, seed)
     told = {
@@ -44,6 +47,8 @@ def run_case(name: str, solver: str, seed: int, folder: Path) -> None:
         "solver": solver,
         "seed": seed,
         "seconds": time.process_time() - start,
+        "cap": cap,
+        "evaluations": len(evaluate.values),
         "strict": [f"{gap:.3e}" for gap in evaluate.gaps(0.0)],
         "loose": [f"{gap:.3e}" for gap in evaluate.gaps(LOOSE)],
     }
@@ -51,7 +56,7 @@ def run_case(name: str, solver: str, seed: int, folder: Path) -> None:
     print(f"{name}, {solver}, seed {seed}: {told['strict'][-1]} ({told['seconds']:.0f} s)", flush=True)
 
 
-def rows_of(folder: Path) -> list[dict]:
+def rows_of(folder: Path) -> list[dict[str, Any]]:
     rows = [json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))]
     return [
         {**row, "strict": np.asarray(row["strict"], float), "loose": np.asarray(row["loose"], float)} for row in rows
@@ -63,29 +68,32 @@ def table(folder: Path) -> str:
     rows = rows_of(folder)
     lines = [
         f"| problem | optimizer | runs | median gap at {BUDGETS[0]} | at {BUDGETS[1]} | feasible | gap <= 1e-3 "
-        f"| <= 1e-6 | <= 1e-4, limits to {LOOSE:g} | median s |",
-        "|---|---|---|---|---|---|---|---|---|---|",
+        f"| <= 1e-6 | <= 1e-4, limits to {LOOSE:g} | ended by the cap | median s |",
+        "|---|---|---|---|---|---|---|---|---|---|---|",
     ]
-    for name in NAMES:
+    for name in [*NAMES, "all"]:
         for solver in SOLVERS:
-            own = [row for row in rows if row["problem"] == name and row["solver"] == solver]
-            if not own:
-                continue
-            gaps = np.asarray([[row["strict"][n - 1] for n in BUDGETS] for row in own])
-            loose = np.asarray([row["loose"][-1] for row in own])
-            half, full = (f"{gap:.1e}" if np.isfinite(gap) else "none" for gap in np.median(gaps, axis=0))
-            counts = [np.isfinite(gaps[:, 1]), gaps[:, 1] <= 1e-3, gaps[:, 1] <= 1e-6, loose <= 1e-4]
-            seconds = np.median([row["seconds"] for row in own])
-            told = " | ".join(str(int(count.sum())) for count in counts)
-            lines.append(f"| {name} | {solver} | {len(own)} | {half} | {full} | {told} | {seconds:.0f} |")
-    for solver in SOLVERS:
-        own = [row for row in rows if row["solver"] == solver]
-        if own:
-            gaps, loose = (np.asarray([row[key][-1] for row in own]) for key in ("strict", "loose"))
-            counts = [np.isfinite(gaps), gaps <= 1e-3, gaps <= 1e-6, loose <= 1e-4]
-            told = " | ".join(str(int(count.sum())) for count in counts)
-            lines.append(f"| all | {solver} | {len(own)} | | | {told} | |")
+            own = [row for row in rows if row["solver"] == solver and name in (row["problem"], "all")]
+            if own:
+                lines.append(f"| {name} | {solver} | {len(own)} | {_told(own, medians=name != 'all')} |")
     return "\n".join(lines)
+
+
+def _told(rows: list[dict[str, Any]], medians: bool) -> str:
+    """The cells of some runs."""
+    gaps = np.asarray([[row["strict"][n - 1] for n in BUDGETS] for row in rows])
+    loose = np.asarray([row["loose"][-1] for row in rows])
+    half, full = (f"{gap:.1e}" if np.isfinite(gap) else "none" for gap in np.median(gaps, axis=0))
+    solved = [np.isfinite(gaps[:, 1]), gaps[:, 1] <= 1e-3, gaps[:, 1] <= 1e-6, loose <= 1e-4]
+    counts = [int(np.sum(count)) for count in (*solved, np.asarray([_capped(row) for row in rows]))]
+    seconds = f"{np.median([row['seconds'] for row in rows]):.0f}"
+    cells = [half, full, *counts, seconds] if medians else ["", "", *counts, ""]
+    return " | ".join(map(str, cells))
+
+
+def _capped(row: dict[str, Any]) -> bool:
+    """Whether the run ended by the cap on its time, with fewer evaluations than the others."""
+    return bool(row["seconds"] > row.get("cap", math.inf) and row["evaluations"] < BUDGET)
 
 
 def cost(n: int = 200, d: int = 6, repeats: int = 15, counts: tuple[int, ...] = (0, 1, 3, 6)) -> str:
@@ -136,20 +144,18 @@ def main() -> None:
     parser.add_argument("--solvers", default=",".join(name.replace(",", "") for name in SOLVERS))
     parser.add_argument("--problems", default=";".join(NAMES), help="names, with ; between them")
     parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--cap", type=float, default=math.inf, help="seconds of the processor that a run may take")
     given = parser.parse_args()
     if given.what == "cost":
         print(cost())
         return
     if given.what == "run":
         given.folder.mkdir(parents=True, exist_ok=True)
-        chosen = [name for name in SOLVERS if name.replace(",", "") in given.solvers.split(",")]
-        missing = [name for name in chosen if find_spec(SOLVERS[name][1]) is None]
-        print(*(f"{name} is not installed and is left out" for name in missing), sep="\n")
+        solvers = chosen(given.solvers.split(","))
         for seed in range(given.seeds):
             for name in given.problems.split(";"):
-                for solver in chosen:
-                    if solver not in missing:
-                        run_case(name, solver, seed, given.folder)
+                for solver in solvers:
+                    run_case(name, solver, seed, given.folder, given.cap)
     print(table(given.folder))
 
 

@@ -14,6 +14,15 @@ FUNCTIONS = range(1, 55)
 DIMENSIONS = (2, 3, 5, 10)
 
 
+def kind(function: int) -> str:
+    """Of the six functions with each objective: whether their limits are linear or oscillate, and have many minima.
+
+    Where they oscillate the slopes of objective and limits change with the logarithm of the distance to the optimum.
+    """
+    objective = (function - 1) // 6  # sphere, ellipsoid, slope, ellipsoid, discus, cigar, powers, Rastrigin twice
+    return "linear limits" if objective in (0, 2, 6) else "oscillating" if objective < 7 else "oscillating, many minima"
+
+
 @dataclass(frozen=True)
 class _Box:
     lower: tuple[float, ...]

@@ -33,7 +33,7 @@ from surefoot.paper.resumable import write_whole
 from surefoot.paper.studies.failures.record import Constrained
 
 BUDGET = 100
-FOLDER = Path("results/mixed_constraints")
+FOLDER = Path("results/constraints/raw/mixed")
 LEAST_LIMITS = 3
 _SAMPLES = 2000  # of the box, by which the limits are ordered
 

@@ -6,6 +6,8 @@ if no excess is above the tolerance: 0, or LOOSE for optimizers that ask for no 
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
@@ -37,12 +39,14 @@ def problem(name: str) -> Constrained:
 
 @dataclass
 class Evaluator:
-    """A problem that counts its evaluations, and ends a run when the budget is spent."""
+    """A problem that counts its evaluations, and ends a run when the budget or the processor time is spent."""
 
     problem: Constrained | Bbob
     budget: int
+    seconds: float = math.inf  # of the processor, after which the run ends with fewer evaluations
     values: list[float] = field(default_factory=list)
     excesses: list[list[float]] = field(default_factory=list)
+    start: float = field(default_factory=time.process_time)
 
     @property
     def bounds(self) -> list[tuple[float, float]]:
@@ -56,7 +60,7 @@ class Evaluator:
 
     def __call__(self, x: np.ndarray) -> tuple[float, list[float]]:
         """The value at x, and the excess of each limit."""
-        if len(self.values) >= self.budget:
+        if len(self.values) >= self.budget or time.process_time() - self.start > self.seconds:
             raise Spent
         low, high = np.asarray(self.problem.base.lower), np.asarray(self.problem.base.upper)
         x = np.clip(np.asarray(x, dtype=float), low, high)

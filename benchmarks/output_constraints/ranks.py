@@ -1,7 +1,7 @@
 """Optimizers ranked on bbob-constrained: run, and tables of ranks, feasible shares and paired tests.
 
 python -m benchmarks.output_constraints.ranks run [--folder F] [--solvers surefoot,random] [--dimensions 2,5]
-    [--instances 1] [--budget 100]
+    [--instances 1] [--functions 1,7,13] [--budget 100]
 python -m benchmarks.output_constraints.ranks table [--folder F] [--budget 100]
 
 `run` writes one file for each case and passes over those that are there: a run that is stopped goes on. Runs of
@@ -18,22 +18,24 @@ for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
 import argparse
 import json
 import time
+from collections import Counter
 from collections.abc import Sequence
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 from scipy.stats import binomtest, rankdata
 
-from benchmarks.output_constraints.bbob import DIMENSIONS, FUNCTIONS, bbob
+from benchmarks.output_constraints.bbob import DIMENSIONS, FUNCTIONS, bbob, kind
 from benchmarks.output_constraints.problems import Evaluator
-from benchmarks.output_constraints.solvers import SOLVERS, solve
+from benchmarks.output_constraints.solvers import SOLVERS, chosen, solve
 from surefoot.paper.resumable import write_whole
 from surefoot.paper.statistics import holm
 
 BUDGET = 100
-FOLDER = Path("results/bbob_constrained")
+FOLDER = Path("results/constraints/raw/bbob")
 TOLERANCE = 1e-8  # of the larger value: those that differ by less are equal
+MATTERS = 1e-2  # of the objective; the best of 100 random points is mostly 100 to 1000 above the best of all
+POLISH = 1e-4  # what is more is more than rounding
 
 
 def run_case(function: int, d: int, instance: int, solver: str, budget: int, folder: Path) -> None:
@@ -81,34 +83,93 @@ def ranks_of(best: np.ndarray) -> np.ndarray:
 
 
 def table(folder: Path, budgets: Sequence[int]) -> str:
-    """Markdown: ranks, feasible shares and sign tests against surefoot, corrected after Holm, at each budget."""
-    lines = []
-    for n in budgets:
-        solvers, problems, best = best_of(folder, n)
-        if not problems:
-            return "No problem on which all of the optimizers ran."
-        ranks = ranks_of(best)
-        lines += [
-            f"{len(problems)} problems, {n} evaluations:",
-            "",
-            "| optimizer | mean rank | median rank | feasible | surefoot better | worse | p (sign test, Holm) |",
-            "|---|---|---|---|---|---|---|",
+    """Markdown: what was run; then ranks and paired tests at each budget, of all dimensions and of each."""
+    lines = [coverage(folder), ""]
+    found = [(n, *best_of(folder, n)) for n in budgets]
+    dimensions = sorted({_dimension(name) for _, _, problems, _ in found for name in problems})
+    for part in ([dimensions] if len(dimensions) > 1 else []) + [[d] for d in dimensions]:
+        lines += [f"## d = {', '.join(map(str, part))}", ""]
+        for n, solvers, problems, best in found:
+            chosen_rows = [k for k, name in enumerate(problems) if _dimension(name) in part]
+            if chosen_rows:
+                lines += [f"{len(chosen_rows)} problems, {n} evaluations:", ""]
+                lines += [*_rank_lines(solvers, best[chosen_rows]), ""]
+    lines += [sizes(*found[-1][1:], rival) for rival in ("COBYLA, restarts",) if dimensions and rival in found[-1][1]]
+    return "\n".join(lines) if dimensions else "No problem on which all of the optimizers ran."
+
+
+def sizes(solvers: list[str], problems: list[str], best: np.ndarray, rival: str) -> str:
+    """Markdown: on how many problems of each kind surefoot is ahead of a rival, or behind, and by how much."""
+    lines = [
+        f"## surefoot beside {rival}, by the size of the difference",
+        "",
+        f"| d | kind | surefoot ahead by more than {MATTERS:g} | by {POLISH:g} to {MATTERS:g} | equal to {POLISH:g} "
+        f"| behind by {POLISH:g} to {MATTERS:g} | by more than {MATTERS:g}: which |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    ahead: dict[tuple[int, str], list[tuple[float, str]]] = {}
+    for name, own, other in zip(problems, *best[:, [solvers.index("surefoot"), solvers.index(rival)]].T, strict=True):
+        lead = 0.0 if own == other else float(other - own)
+        ahead.setdefault((_dimension(name), kind(int(name[1:3]))), []).append((lead, name))
+    for (d, of), found in sorted(ahead.items()):
+        by = np.asarray([value for value, _ in found])
+        counts = [
+            by > MATTERS,
+            (by > POLISH) & (by <= MATTERS),
+            np.abs(by) <= POLISH,
+            (by < -POLISH) & (by >= -MATTERS),
         ]
-        own = ranks[:, solvers.index("surefoot")] if "surefoot" in solvers else None
-        better, worse = (
-            np.asarray([0 if own is None else int(np.sum(sign * (ranks[:, j] - own) > 0)) for j in range(len(solvers))])
-            for sign in (1, -1)
-        )
-        p = np.asarray(
-            [np.nan if b + w == 0 else binomtest(int(b), int(b + w)).pvalue for b, w in zip(better, worse, strict=True)]
-        )
-        corrected = holm(p)
-        for j, name in enumerate(solvers):
-            told = f"{ranks[:, j].mean():.2f} | {np.median(ranks[:, j]):.1f} | {np.isfinite(best[:, j]).mean():.0%}"
-            versus = " | | " if name == "surefoot" else f"{better[j]} | {worse[j]} | {corrected[j]:.1g}"
-            lines.append(f"| {name} | {told} | {versus} |")
-        lines.append("")
+        misses = [f"{name.split()[0]} {-value:.1g}" for value, name in found if value < -MATTERS]
+        told = " | ".join(str(int(count.sum())) for count in counts)
+        lines.append(f"| {d} | {of} | {told} | {len(misses)}: {', '.join(misses)} |".replace("0:  |", "0 |"))
     return "\n".join(lines)
+
+
+def _dimension(problem: str) -> int:
+    return int(problem.split()[1].removeprefix("d"))
+
+
+def coverage(folder: Path) -> str:
+    """Markdown: how many of the functions each optimizer was run on, by dimension, instance and evaluations."""
+    rows = [json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))]
+    cells = Counter((row["d"], row["problem"].split()[2], len(row["best"]), row["solver"]) for row in rows)
+    solvers = [name for name in SOLVERS if any(key[3] == name for key in cells)]
+    lines = [f"| d | instance | evaluations | {' | '.join(solvers)} |", "|---|---|---|" + "---|" * len(solvers)]
+    for d, instance, n in sorted({key[:3] for key in cells}):
+        counts = " | ".join(str(cells[d, instance, n, solver]) for solver in solvers)
+        lines.append(f"| {d} | {instance.removeprefix('i')} | {n} | {counts} |")
+    return "\n".join(lines)
+
+
+def _rank_lines(solvers: list[str], best: np.ndarray) -> list[str]:
+    """Ranks, feasible shares, and surefoot against each: by any difference, and by one that matters (MATTERS)."""
+    ranks = ranks_of(best)
+    base = solvers.index("surefoot") if "surefoot" in solvers else 0
+    better, worse = (
+        np.asarray([int(np.sum(sign * (ranks[:, j] - ranks[:, base]) > 0)) for j in range(len(solvers))])
+        for sign in (1, -1)
+    )
+    tested = [j for j in range(len(solvers)) if j != base]
+    tests = [binomtest(int(better[j]), int(better[j] + worse[j])).pvalue if better[j] + worse[j] else 1 for j in tested]
+    corrected = dict(zip(tested, holm(np.asarray(tests)), strict=True))
+    lines = [
+        f"| optimizer | mean rank | median rank | feasible | {solvers[base]} better | worse | p (sign test, Holm) "
+        f"| better by more than {MATTERS:g} | worse |",
+        "|---|---|---|---|---|---|---|---|---|",
+    ]
+    for j, name in enumerate(solvers):
+        told = f"{ranks[:, j].mean():.2f} | {np.median(ranks[:, j]):.1f} | {np.isfinite(best[:, j]).mean():.0%}"
+        versus = " | | | | "
+        if j != base:
+            ahead, behind = matters(best[:, base], best[:, j]), matters(best[:, j], best[:, base])
+            versus = f"{better[j]} | {worse[j]} | {corrected[j]:.1g} | {ahead} | {behind}"
+        lines.append(f"| {name} | {told} | {versus} |")
+    return lines
+
+
+def matters(first: np.ndarray, second: np.ndarray) -> int:
+    """On how many problems the first is lower by more than MATTERS."""
+    return int(np.sum(np.isfinite(first) & (second > first + MATTERS)))
 
 
 def main() -> None:
@@ -118,19 +179,17 @@ def main() -> None:
     parser.add_argument("--solvers", default=",".join(name.replace(",", "") for name in SOLVERS))
     parser.add_argument("--dimensions", default=",".join(map(str, DIMENSIONS)))
     parser.add_argument("--instances", default="1,2,3,4,5")
+    parser.add_argument("--functions", default=",".join(map(str, FUNCTIONS)))
     parser.add_argument("--budget", type=int, default=BUDGET)
     given = parser.parse_args()
     if given.what == "run":
         given.folder.mkdir(parents=True, exist_ok=True)
-        chosen = [name for name in SOLVERS if name.replace(",", "") in given.solvers.split(",")]
-        missing = [name for name in chosen if find_spec(SOLVERS[name][1]) is None]
-        print(*(f"{name} is not installed and is left out" for name in missing), sep="\n")
+        solvers = chosen(given.solvers.split(","))
         for instance in map(int, given.instances.split(",")):
             for d in map(int, given.dimensions.split(",")):
-                for function in FUNCTIONS:
-                    for solver in chosen:
-                        if solver not in missing:
-                            run_case(function, d, instance, solver, given.budget, given.folder)
+                for function in map(int, given.functions.split(",")):
+                    for solver in solvers:
+                        run_case(function, d, instance, solver, given.budget, given.folder)
     print(table(given.folder, sorted({given.budget // 2, given.budget})))
 
 

@@ -1,17 +1,20 @@
-"""Optimizers by name: surefoot, two that every reader knows, and peers where they are installed."""
+"""Optimizers by name: surefoot, three that every reader knows, and peers where they are installed."""
 
 from __future__ import annotations
 
 import contextlib
 import warnings
+from collections.abc import Iterable
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 
 import surefoot
+from benchmarks.output_constraints import gaussian_peers
+from benchmarks.output_constraints.gaussian_peers import BIG
 from benchmarks.output_constraints.problems import Evaluator, Solver, Spent
-
-_BIG = 1e30  # what a value that is no number is for those who know no failures
+from surefoot.errors import UnknownNameError
 
 
 def _surefoot(evaluate: Evaluator, seed: int) -> None:
@@ -42,7 +45,7 @@ def _cobyla(evaluate: Evaluator, seed: int) -> None:
         u = np.clip(u, 0.0, 1.0)
         if u.tobytes() not in kept:
             y, excess = evaluate(low + u * (high - low))
-            kept[u.tobytes()] = np.nan_to_num(y, nan=_BIG), -np.nan_to_num(excess, nan=_BIG)
+            kept[u.tobytes()] = np.nan_to_num(y, nan=BIG), -np.nan_to_num(excess, nan=BIG)
         return kept[u.tobytes()]
 
     cube = {"type": "ineq", "fun": lambda u: np.concatenate([u, 1.0 - u])}
@@ -65,7 +68,7 @@ def _cma(evaluate: Evaluator, seed: int) -> None:
         key = np.asarray(u).tobytes()
         if key not in kept:
             y, excess = evaluate(low + np.asarray(u) * (high - low))
-            kept[key] = float(np.nan_to_num(y, nan=_BIG)), np.nan_to_num(excess, nan=_BIG).tolist()
+            kept[key] = float(np.nan_to_num(y, nan=BIG)), np.nan_to_num(excess, nan=BIG).tolist()
         return kept[key]
 
     options = {"bounds": [0.0, 1.0], "seed": seed + 1, "verbose": -9}
@@ -75,51 +78,38 @@ def _cma(evaluate: Evaluator, seed: int) -> None:
         both(np.random.default_rng(len(kept)).random(len(low)))
 
 
-def _optuna(evaluate: Evaluator, seed: int) -> None:
-    """Optuna's GPSampler, which knows limits."""
-    import optuna
-
-    optuna.logging.set_verbosity(optuna.logging.ERROR)
-    sampler = optuna.samplers.GPSampler(
-        seed=seed, deterministic_objective=True, constraints_func=lambda trial: trial.user_attrs["excess"]
-    )
-
-    def objective(trial: optuna.Trial) -> float:
-        x = [trial.suggest_float(f"x{i}", *bounds) for i, bounds in enumerate(evaluate.bounds)]
-        y, excess = evaluate(np.asarray(x))
-        trial.set_user_attr("excess", np.nan_to_num(excess, nan=_BIG).tolist())
-        return y
-
-    optuna.create_study(sampler=sampler).optimize(objective, n_trials=evaluate.budget + 1)
-
-
-def _egobox(evaluate: Evaluator, seed: int) -> None:
-    """Its defaults (LogEI, limits to 1e-4), with an initial design of surefoot's size."""
-    import egobox
-
-    def fun(X: np.ndarray) -> np.ndarray:
-        rows = [evaluate(x) for x in np.atleast_2d(X)]
-        return np.nan_to_num([[y, *excess] for y, excess in rows], nan=_BIG)
-
-    d = len(evaluate.bounds)
-    egor = egobox.Egor(
-        [list(map(float, bounds)) for bounds in evaluate.bounds],
-        n_cstr=len(evaluate.limits),
-        n_doe=min(10 * d, 30),
-        seed=seed,
-    )
-    egor.minimize(fun, max_iters=evaluate.budget - min(10 * d, 30))
-
-
 SOLVERS: dict[str, tuple[Solver, str]] = {
     "surefoot": (_surefoot, "surefoot"),
     "COBYLA, restarts": (_cobyla, "scipy"),
     "random": (_random, "numpy"),
     "CMA-ES, Lagrangian": (_cma, "cma"),
-    "Optuna GP": (_optuna, "optuna"),
-    "egobox": (_egobox, "egobox"),
+    "Optuna GP": (gaussian_peers.optuna, "optuna"),
+    "BoTorch": (gaussian_peers.botorch, "botorch"),
+    "egobox": (gaussian_peers.egobox, "egobox"),
 }
 """By name: the optimizer, and the package that it needs."""
+
+_DISTRIBUTIONS = {"surefoot": "surefoot", "botorch": "torch botorch", "optuna": "optuna torch"}
+"""What is to be installed, where that is not the name of the package."""
+
+
+def chosen(names: Iterable[str]) -> list[str]:
+    """The optimizers of these names (commas may be left out) that are installed; of the others it is said."""
+    wanted = [name.replace(",", "").strip() for name in names]
+    known = {name.replace(",", ""): name for name in SOLVERS}
+    unknown = [name for name in wanted if name not in known]
+    if unknown:
+        raise UnknownNameError(f"expected optimizers among {'; '.join(known)}; got {unknown[0]!r}; try surefoot")
+    ready = []
+    for name, (_, package) in SOLVERS.items():
+        if name.replace(",", "") not in wanted:
+            continue
+        needed = _DISTRIBUTIONS.get(package, package)
+        if all(find_spec(module) is not None for module in {package, *needed.split()}):
+            ready.append(name)
+        else:
+            print(f"{name} is not installed and is left out; try: pip install {needed}", flush=True)
+    return ready
 
 
 def solve(name: str, evaluate: Evaluator, seed: int) -> None:
