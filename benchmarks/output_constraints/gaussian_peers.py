@@ -1,6 +1,6 @@
 """Peers that model every output by a Gaussian process of its own: BoTorch, Optuna's GPSampler and egobox.
 
-BoTorch and egobox start from a design of surefoot's size, Optuna's sampler from its own 10 random points.
+BoTorch and egobox start from 10 points for each input, 30 at most; Optuna's sampler from its own 10 random points.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ BIG = 1e30  # what a value that is no number is for those who know no failures
 
 
 def n_design(evaluate: Evaluator) -> int:
-    """The size of surefoot's design."""
+    """How many points come before the model; surefoot takes 2 d + 2."""
     return min(10 * len(evaluate.bounds), 30)
 
 
