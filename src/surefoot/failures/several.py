@@ -62,7 +62,7 @@ class Several:
         return max(min(reach, 1.0 - (1.0 - structure) * min(1.0, 1.5 * float(np.mean(p)))), _LEAST_TRUST)
 
     def _over_the_box(self) -> np.ndarray:
-        return np.exp(to_host(self.log_p(self._lattice())))
+        return np.asarray(np.exp(to_host(self.log_p(self._lattice()))))
 
     def scaled_to(self, mean: float) -> Several:
         """The same with a lower P, if its mean over the box is above this one."""
