@@ -6,7 +6,7 @@ READY  := $(VENV)/.ready-dev
 # the demo needs half of what the tests need; where their packages are, it needs nothing more
 DEMO   := $(if $(wildcard $(READY)),$(READY),$(VENV)/.ready-demo)
 
-.PHONY: demo test docs lint bench slow bits versions wheel clean help
+.PHONY: demo test docs lint bench slow bits versions wheel simulators clean help
 
 help:
 	@echo "make demo   a synthetic patient: from noisy pressure and flow to stiffness and rarefaction, with a report (1 to 2 min)"
@@ -16,6 +16,7 @@ help:
 	@echo "make bits   what is promised bit by bit, with the arithmetic of other processors too"
 	@echo "make versions  tests with the oldest and the newest packages and Python"
 	@echo "make wheel  wheel and sdist built into dist/, and each tried in a clean environment"
+	@echo "make simulators  tests of the real simulators of examples/, in an environment of their own (1 GB; needs ngspice)"
 	@echo "make lint   ruff, mypy and import-linter alone"
 	@echo "make bench  one suggestion timed against the peers that are installed"
 
@@ -71,8 +72,15 @@ OLD_AND_NEW := tests/parity tests/engine tests/numerics tests/gp tests/acquisiti
 wheel: $(READY)
 	$(BIN)/python tools/wheel.py
 
+# what they need may hold NumPy back: not in $(VENV)
+simulators:
+	@test -x $(VENV)-simulators/bin/python || $(PYTHON) -m venv $(VENV)-simulators
+	$(VENV)-simulators/bin/python -m pip install --quiet --disable-pip-version-check 'pip>=25.1'
+	$(VENV)-simulators/bin/python -m pip install --quiet -e '.[simulators,plots]' --group test
+	$(VENV)-simulators/bin/python -m pytest -n auto -m simulators tests/simulators tests/benchmarks
+
 bench: $(READY)
 	$(BIN)/python -m benchmarks.suggestion
 
 clean:
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) $(VENV)-simulators build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
