@@ -186,10 +186,10 @@ def test_where_all_labels_lie_on_one_spot_an_even_chance_elsewhere_is_enough():
     assert float(weight.trust[0, 0]) * MODEL.least < p + 0.05
 
 
-def test_where_hardly_anything_works_no_less_than_an_even_chance_is_enough():
+def test_where_hardly_anything_works_all_of_it_is_asked():
     X = np.random.default_rng(0).random((1, 30, 3))
     weight, _ = fit_success(Labels(X, np.arange(30)[None] > 0), MODEL, None, NO_DRAWS, MODEL.least)
-    assert float(weight.trust[0, 0]) * MODEL.least == pytest.approx(0.5)
+    assert weight.trust is None
 
 
 @pytest.mark.parametrize("n", [12, 60])

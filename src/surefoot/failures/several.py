@@ -11,7 +11,7 @@ Weights   exp(sum_i log P(label_i | the others)) of each reading.
 Trust     Where many labels of both kinds show no structure, and much of the box is believed to work, failures are at
           random: spots in which P is a little lower are then noise, and to avoid them would keep a search from its way.
 Reach     Few labels, or many on one spot, leave P near the base rate wherever nothing was evaluated. To ask for more
-          would keep a search on that spot. What a tenth of the box reaches is enough, if that is above an even chance.
+          would keep a search on that spot. What half of the box reaches is enough, if that is above an even chance.
 Nothing   While nothing has succeeded there is no `together` to compete with. The product alone forgets that kinds may
           share what they leave: it is scaled so that its mean over the box is Laplace's rule, 1 / (n + 2).
 Shapes    one run: x (1, m, d), log P (1, m).
@@ -35,8 +35,7 @@ TELLING = 10  # labels of either kind that would show a structure
 ENOUGH_SUCCESSES = 30  # from here on kinds are told from successes only, not from each other
 NEGLIGIBLE = 2e-2  # weight of a reading that is left out
 _LEAST_TRUST = 1e-3
-_EVEN = 0.5  # below this P a point that was never tried has to wait for better ones
-_TENTH = 0.9  # the quantile of P over the box
+_EVEN = 0.5  # where P is mostly below this, a search grows outwards from what works
 _CHUNK = 2**16  # numbers in the largest array of an answer: what stays in the cache
 
 
@@ -56,7 +55,8 @@ class Several:
         if structure > 0.99:
             return 1.0
         p = self._over_the_box()
-        reach = min(1.0, max(float(np.quantile(p, _TENTH)), _EVEN) / least)
+        typical = float(np.median(p))
+        reach = min(1.0, typical / least) if typical > _EVEN else 1.0
         if self.n_rarer < TELLING:
             return reach
         return max(min(reach, 1.0 - (1.0 - structure) * min(1.0, 1.5 * float(np.mean(p)))), _LEAST_TRUST)
