@@ -246,3 +246,17 @@ def test_a_result_without_a_success_says_why():
     result = minimize(lambda x: "12 kg", SQUARE, n_evals=6)
     said = "nothing succeeded; most often: the function returned '12 kg', not a number (6)"
     assert said in " ".join(repr(result).split())
+
+
+def test_a_failure_among_repeats_does_not_keep_the_search_on_their_spot():
+    rng = np.random.default_rng(0)
+    optimizer = surefoot.Optimizer({"a": (0, 1), "b": (0, 1)}, seed=1)
+    for _ in range(6):
+        optimizer.tell({"a": 0.5, "b": 0.5}, 0.18 + 0.01 * rng.standard_normal())
+    optimizer.tell_failure({"a": 0.5, "b": 0.5}, "diverged")
+    far = 0
+    for _ in range(6):
+        x = optimizer.ask()
+        far += max(abs(x["a"] - 0.5), abs(x["b"] - 0.5)) > 0.05
+        optimizer.tell(x, (x["a"] - 0.8) ** 2 + (x["b"] - 0.2) ** 2 + 0.01 * rng.standard_normal())
+    assert far >= 2
