@@ -248,9 +248,9 @@ def test_a_result_without_a_success_says_why():
     assert said in " ".join(repr(result).split())
 
 
-def test_a_failure_among_repeats_does_not_keep_the_search_on_their_spot():
+def test_a_failure_among_repeats_does_not_keep_the_search_on_their_spot() -> None:
     rng = np.random.default_rng(0)
-    optimizer = surefoot.Optimizer({"a": (0, 1), "b": (0, 1)}, seed=1)
+    optimizer = Optimizer({"a": (0, 1), "b": (0, 1)}, seed=1)
     for _ in range(6):
         optimizer.tell({"a": 0.5, "b": 0.5}, 0.18 + 0.01 * rng.standard_normal())
     optimizer.tell_failure({"a": 0.5, "b": 0.5}, "diverged")
