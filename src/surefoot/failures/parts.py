@@ -150,8 +150,11 @@ class Processes:
         sq *= sq
         sq = xp.reshape(sq, (d, m * n))
         sharpness = rough_scale(n, d) ** -2.0
-        k, slope = MATERN52.value_and_slope(xp.reshape(w @ sq, (w.shape[0], m, n)))
-        rough, slope_rough = MATERN52.value_and_slope(xp.reshape(sharpness * xp.sum(sq, axis=0), (m, n)))
+        far, near = xp.reshape(w @ sq, (w.shape[0], m, n)), xp.reshape(sharpness * xp.sum(sq, axis=0), (m, n))
+        if gradients:
+            (k, slope), (rough, slope_rough) = (MATERN52.value_and_slope(r2) for r2 in (far, near))
+        else:
+            k, rough = MATERN52.value(far), MATERN52.value(near)
         features = _features(x)
         k *= s2
         k += nu * rough
@@ -166,9 +169,9 @@ class Processes:
         # du = -scale dmu - (u scale^2 / 2) dvar, with dmu = sum_i a_i dk_i and dvar = dk(x, x) - 2 sum_i (v'M)_i dk_i
         by_var = (u * scale * scale)[..., None]
         along = by_var * (xp.matrix_transpose(v) @ self.M) - scale[..., None] * self.a[:, None]  # (E, m, n) du/dk_i
-        trend, near = along * slope, along * slope_rough
+        trend, rough = along * slope, along * slope_rough
         d_u = (2.0 * s2) * w[:, None] * (xp.sum(trend, axis=-1)[..., None] * x - trend @ self.X)
-        d_u += (2.0 * sharpness) * nu * (xp.sum(near, axis=-1)[..., None] * x - near @ self.X)
+        d_u += (2.0 * sharpness) * nu * (xp.sum(rough, axis=-1)[..., None] * x - rough @ self.X)
         by_feature = along @ polynomial[..., 1:] - by_var * variances[..., 1:] * features[:, 1:]
         d_u += _LIN * by_feature[..., :d]
         d_u += (2.0 * _QUAD) * (x - 0.5) * by_feature[..., d:]

@@ -49,20 +49,30 @@ def _se_and_slope(r2: Array) -> tuple[Array, Array]:
     return k, -0.5 * k
 
 
-def _matern52_and_slope(r2: Array) -> tuple[Array, Array]:
+def _matern52_parts(r2: Array) -> tuple[Array, Array]:
+    """1 + sqrt(5) r and exp(-sqrt(5) r)."""
     xp = namespace(r2)
-    s = _SQRT5 * xp.sqrt(r2)  # sqrt(5) r
+    s = _SQRT5 * xp.sqrt(r2)
     decay = xp.exp(-s)
     s += 1.0
+    return s, decay
+
+
+def _matern52(r2: Array) -> Array:
+    s, decay = _matern52_parts(r2)
+    r2 *= 5.0 / 3.0
+    s += r2
+    s *= decay
+    return s
+
+
+def _matern52_and_slope(r2: Array) -> tuple[Array, Array]:
+    s, decay = _matern52_parts(r2)
     slope = (-5.0 / 6.0) * s * decay  # finite and smooth at r = 0
     r2 *= 5.0 / 3.0
     s += r2
     s *= decay
     return s, slope
-
-
-def _matern52(r2: Array) -> Array:
-    return _matern52_and_slope(r2)[0]
 
 
 SE = Kernel("se", _se, _se_and_slope)  # exp(-r2/2)                                       [NH18, section 2.1]
