@@ -57,4 +57,5 @@ def test_a_connection_that_the_function_abuses_is_a_failure(make_caller, tmp_pat
         "import os, sys\ndef f(x):\n    os.write(int(sys.argv[1]), b'\\0' * 7 + b'\\1' + b'.')\n    return x"
     )
     caller = make_caller(spec="rude.py:f", here=str(tmp_path))
-    assert "killed by" in caller.call(ARGUMENT).reason
+    # it is stopped, or sees its connection closed and ends by itself before that
+    assert caller.call(ARGUMENT).reason.startswith("the process ")
