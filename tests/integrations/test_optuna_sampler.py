@@ -394,9 +394,3 @@ def test_a_study_whose_attributes_are_damaged_is_read_from_its_trials(about) -> 
     result = result_of(study)
     assert result.nfev == 3
     assert result.history.evaluations[0].duration_s == 2.0
-
-
-@pytest.mark.parametrize("given", [{"x": (0, 1)}, [("x", 0, 1)], {"x": None}], ids=str)
-def test_a_search_space_of_anything_but_distributions_is_rejected(given) -> None:
-    with pytest.raises(InvalidInputError, match=r"expected .*distributions.*got .*try search_space="):
-        SurefootSampler(given)

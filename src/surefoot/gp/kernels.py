@@ -58,21 +58,22 @@ def _matern52_parts(r2: Array) -> tuple[Array, Array]:
     return s, decay
 
 
-def _matern52(r2: Array) -> Array:
-    s, decay = _matern52_parts(r2)
+def _matern52_of(s: Array, decay: Array, r2: Array) -> Array:
+    """The kernel from its parts, in place."""
     r2 *= 5.0 / 3.0
     s += r2
     s *= decay
     return s
 
 
+def _matern52(r2: Array) -> Array:
+    return _matern52_of(*_matern52_parts(r2), r2)
+
+
 def _matern52_and_slope(r2: Array) -> tuple[Array, Array]:
     s, decay = _matern52_parts(r2)
     slope = (-5.0 / 6.0) * s * decay  # finite and smooth at r = 0
-    r2 *= 5.0 / 3.0
-    s += r2
-    s *= decay
-    return s, slope
+    return _matern52_of(s, decay, r2), slope
 
 
 SE = Kernel("se", _se, _se_and_slope)  # exp(-r2/2)                                       [NH18, section 2.1]
