@@ -78,14 +78,28 @@ def test_numbers_in_reasons_make_no_kinds():
 # --- cost="time" ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("smooth", [False, True])
-@pytest.mark.parametrize("cost", [0.01, 1.0, 20.0])
-def test_slopes_of_weights_are_those_of_differences(smooth, cost):
-    weight = Weight(of=None, least=0.7, smooth=smooth, cost=cost)  # type: ignore[arg-type]
+WEIGHTS = [
+    Weight(None, 0.7, smooth=smooth, cost=cost, trust=trust, sparing=sparing)  # type: ignore[arg-type]
+    for smooth in (False, True)
+    for cost in (0.01, 1.0, 20.0)
+    for trust in (None, np.array([[0.03]]), np.array([[0.6]]), np.array([[1.0]]))
+    for sparing in (None, np.array([[0.3]]), np.array([[1.0]]))
+]
+
+
+@pytest.mark.parametrize("weight", WEIGHTS)
+def test_slopes_of_weights_are_those_of_differences(weight):
     log_p = np.log(np.array([[0.001, 0.05, 0.3, 0.6, 0.8, 0.99]]))
     _, slope = weight._cautious(log_p)
     differences = (weight._cautious(log_p + 1e-7)[0] - weight._cautious(log_p - 1e-7)[0]) / 2e-7
-    np.testing.assert_allclose(slope, differences, rtol=1e-4)
+    np.testing.assert_allclose(slope, differences, rtol=1e-4, atol=1e-7)
+
+
+@pytest.mark.parametrize("weight", WEIGHTS)
+def test_a_weight_rises_with_p_and_a_sure_success_costs_nothing(weight):
+    value, _ = weight._cautious(np.log(np.linspace(0.001, 1.0, 200))[None])
+    assert (np.diff(value[0]) > 0.0).all()
+    assert value[0, -1] == pytest.approx(0.0, abs=1e-12)
 
 
 def test_cheap_failures_are_risked_and_dear_ones_avoided():

@@ -388,3 +388,8 @@ def test_a_crash_is_noticed_while_other_evaluations_run(tmp_path, eventually):
         assert not any(future.done() for future in waiting)
         flag.touch()
         assert [future.result(60).value for future in waiting] == [1.0] * 3
+
+
+def test_every_call_has_random_numbers_of_its_own():
+    found = minimize(lambda x: float(np.random.random()), [(0, 1)], n_evals=4, isolate="process").history.y
+    assert len(set(found.tolist())) == 4

@@ -165,3 +165,20 @@ def test_waiting_longer_than_poll_can(processes):
     running = processes.start(["true"])
     assert wait(running, 1e12)
     processes.stop(running)
+
+
+def test_a_memory_limit_above_that_of_the_machine_leaves_the_lower_one():
+    code = """
+        import os, resource
+        from surefoot.execute.supervise import limit_address_space
+        resource.setrlimit(resource.RLIMIT_AS, (2**32, 2**32))
+        if os.getuid() == 0: os.setuid(65534)  # root might raise it
+        for asked in (2**33, 2**31):
+            limit_address_space(asked)
+            print(resource.getrlimit(resource.RLIMIT_AS)[0])
+        """
+    command = [sys.executable, "-c", f"import sys; sys.path.insert(0, {ROOT!r})\n" + textwrap.dedent(code)]
+    found = subprocess.run(
+        command, capture_output=True, text=True, check=True, env={**os.environ, "OMP_NUM_THREADS": "1"}
+    )
+    assert found.stdout.split() == [str(2**32), str(2**31)]

@@ -99,6 +99,28 @@ def test_a_fail_trial_without_a_reason_teaches_nothing():
     assert runs(study, learn_from_all=True).failed.all()
 
 
+def test_a_result_learns_from_the_failures_that_the_sampler_learned_from():
+    study = optuna.create_study(sampler=SurefootSampler(SPACE, learn_from_all_failures=True))
+    for a in (0.0, 9.0):
+        study.enqueue_trial({"a": a, "b": 5.0})
+        trial = study.ask(SPACE)
+        study.tell(trial, None if a else 1.0, state=TrialState.FAIL if a else None)
+    assert [e.status for e in result_of(study).history.evaluations] == ["ok", "failed"]
+
+
+def test_failures_that_teach_nothing_are_said_once_and_lost_trials_are_none():
+    study = optuna.create_study(sampler=SurefootSampler(SPACE, n_init=1))
+    for _ in range(4):
+        trial = study.ask(SPACE)
+        trial.set_user_attr(VOID, "its worker was lost")
+        study.tell(trial, state=TrialState.FAIL)
+    for _ in range(3):
+        study.tell(study.ask(SPACE), state=TrialState.FAIL)
+    with pytest.warns(SurefootWarning, match="got 3 trials without one"):
+        study.ask(SPACE)
+    study.ask(SPACE)  # a second warning would be an error
+
+
 def test_a_trial_that_was_never_evaluated_is_not_in_the_history():
     study = optuna.create_study(sampler=SurefootSampler(SPACE))
     trial = study.ask(SPACE)

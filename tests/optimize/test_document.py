@@ -161,7 +161,7 @@ CONTRADICTIONS: dict[str, tuple[dict[str, Any], str]] = {
     "names": ({"bounds": {"a": (-1, 1), "b": (-1, 1)}}, "bounds as a dict where it has a list"),
     "seed": ({"seed": 0}, "seed=0 where it says 5"),
     "policy": ({"policy": "alternate"}, "policy='alternate' where it says 'EI'"),
-    "n_init": ({"n_init": 7}, "n_init=7 where it says 2"),
+    "n_init": ({"n_init": 7}, "n_init=7 where it says 3"),
     "direction": ({"maximize": True}, "maximize=True where it says minimize"),
     "objective": ({"objective": "mass"}, "objective='mass' where it says 'value'"),
     "two": ({"kernel": "se", "failures": "ep"}, "failures='ep' where it says 'experts', kernel='se' where"),

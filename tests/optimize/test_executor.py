@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from surefoot import Categorical, Integer, minimize
+from surefoot.errors import InvalidInputError
 
 SQUARE = [(-1.0, 1.0), (-1.0, 1.0)]
 
@@ -135,12 +136,10 @@ def test_a_given_point_under_way_is_not_evaluated_twice(seed: int) -> None:
     assert len({tuple(x) for x in result.x_iters}) == result.nfev
 
 
-def test_a_function_that_cannot_be_sent_is_a_failure_with_a_reason() -> None:
-    with process_pool() as executor:
-        result = minimize(lambda x: 1.0, SQUARE, n_evals=3, executor=executor)
-    assert result.n_failures == 3
+def test_a_function_that_cannot_be_sent_is_said_at_once() -> None:
     # "Can't pickle <function …" or, from Python 3.13 on, "Can't get local object …"
-    assert all("Can't" in row["reason"] for row in result.table())
+    with process_pool() as executor, pytest.raises(InvalidInputError, match=r"can be sent to the workers.*Can't"):
+        minimize(lambda x: 1.0, SQUARE, n_evals=3, executor=executor)
 
 
 @pytest.mark.filterwarnings("ignore::surefoot.errors.SurefootWarning")

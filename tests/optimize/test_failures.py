@@ -1,6 +1,7 @@
 """Evaluations that fail: recorded with their reasons, learned from, never repeated."""
 
 import math
+import re
 import warnings
 from typing import Any
 
@@ -8,6 +9,7 @@ import numpy as np
 import pytest
 
 from surefoot import Integer, Optimizer, minimize
+from surefoot.errors import InvalidInputError
 
 SQUARE = [(-1.0, 1.0), (-1.0, 1.0)]
 
@@ -43,7 +45,7 @@ KINDS = {
     "ragged list": (lambda: [1.0, [2.0, 3.0]], "ragged"),
     "two outputs and no objective": (lambda: {"loss": 1.0, "mass": 2.0}, "loss, mass"),
     "no outputs": (lambda: {}, "got none; try"),
-    "an output that is no number": (lambda: {"value": 1.0, "mass": "light"}, "'light'"),
+    "an output that is no number": (lambda: {"value": "light", "mass": 1.0}, "'light'"),
     "outputs without names": (lambda: {1: 1.0}, "names as text"),
     "an integer beyond float": (lambda: 10**400, "not one real number"),
 }
@@ -232,7 +234,7 @@ def test_a_budget_of_failures_raises_the_bar_as_it_is_used_up():
         for i in range(n_failed):
             optimizer.tell_failure([0.9 + 0.01 * i, (0.53 * i) % 1.0], "no")
         weight = optimizer.result().model.fitted.success
-        return weight.least * (1.0 if weight.trust is None else float(weight.trust[0, 0]))
+        return np.exp(weight._log_least(np.zeros(1))).item() if weight.least else 0.0
 
     plain = bar(5)
     assert bar(5, failure_budget=1000) == pytest.approx(plain, rel=1e-3)
@@ -242,9 +244,32 @@ def test_a_budget_of_failures_raises_the_bar_as_it_is_used_up():
     assert bar(5, failure_budget=2, min_success=0.97) == pytest.approx(0.97)
 
 
+@pytest.mark.parametrize(
+    ("fun", "said"),
+    [
+        (lambda x: "12 kg", "returns a number or a dict of numbers; got one where the function returned '12 kg'"),
+        (lambda x: {"mass": "12 kg"}, "expected a number for each output; got mass, where 'mass' is '12 kg'"),
+    ],
+)
+def test_a_function_that_never_returns_a_number_is_not_asked_all_the_time(fun, said):
+    with pytest.raises(InvalidInputError, match=re.escape(said)) as caught:
+        minimize(fun, SQUARE, n_evals=100)
+    assert caught.value.result.nfev == 5
+
+
+async def coroutine(x):
+    return 1.0
+
+
+@pytest.mark.parametrize("fun", [lambda a, b: a + b, lambda: 1.0, coroutine], ids=["two", "none", "coroutine"])
+def test_a_function_that_cannot_be_called_so_is_refused_before_the_first_evaluation(fun):
+    with pytest.raises(InvalidInputError, match=r"expected a function .*; got .*; try "):
+        minimize(fun, SQUARE, n_evals=10)
+
+
 def test_a_result_without_a_success_says_why():
-    result = minimize(lambda x: "12 kg", SQUARE, n_evals=6)
-    said = "nothing succeeded; most often: the function returned '12 kg', not a number (6)"
+    result = minimize(lambda x: None, SQUARE, n_evals=6)
+    said = "nothing succeeded; most often: the function returned None, not a number (6)"
     assert said in " ".join(repr(result).split())
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from surefoot import Categorical, Evaluation, History, Integer, Optimizer, Real, minimize
+from surefoot.errors import InvalidInputError
 from surefoot.problems import Problem
 
 MIXED = {
@@ -188,3 +189,22 @@ def test_every_unit_lies_in_the_cube(branin: Problem) -> None:
     result = minimize(branin, branin.bounds, n_evals=30)
     units = result.history.units(result.space)
     assert (np.clip(units, 0.0, 1.0) == units).all()
+
+
+@pytest.mark.parametrize("as_file", ["result", "history", None])
+def test_values_of_a_history_are_taken_by_the_names_of_their_parameters(as_file, tmp_path):
+    def f(x):
+        return (x["a"] - 0.1) ** 2 + (x["b"] - 0.9) ** 2
+
+    first = minimize(f, {"a": (0, 1), "b": (0, 1)}, n_evals=8, seed=1)
+    given = first.history if as_file is None else tmp_path / "run.json"
+    if as_file:
+        (first if as_file == "result" else first.history).save(given)
+    second = minimize(f, {"b": (0, 1), "a": (0, 1)}, n_evals=9, history=given)
+    assert [e.x[::-1] for e in second.history.evaluations[:8]] == [e.x for e in first.history.evaluations]
+    assert second.fun == f(second.x)
+    assert Optimizer({"b": (0, 1), "a": (0, 1)}, history=given).history.names == ("b", "a")
+    with pytest.raises(InvalidInputError, match="history of the parameters u, a; got one of a, b"):
+        minimize(f, {"u": (0, 1), "a": (0, 1)}, n_evals=9, history=given)
+    by_position = minimize(lambda x: f({"a": x[0], "b": x[1]}), [(0, 1)] * 2, n_evals=9, history=given)
+    assert by_position.history.evaluations[0].x == first.history.evaluations[0].x

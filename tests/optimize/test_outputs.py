@@ -136,7 +136,7 @@ def test_a_failure_keeps_what_was_known_and_how_far_it_came(isolate: str | None)
     assert history.outputs == ("value", "stress")
 
 
-def test_an_isolated_function_returns_names_of_any_length_and_what_is_no_number_is_named() -> None:
+def test_an_isolated_function_returns_names_of_any_length_and_what_is_no_number_is_left_alone() -> None:
     def fun(x) -> dict:
         return {
             "m" * 300 + "1": 1.0,
@@ -146,8 +146,19 @@ def test_an_isolated_function_returns_names_of_any_length_and_what_is_no_number_
         }
 
     history = minimize(fun, SQUARE, n_evals=6, n_init=6, objective="mass", isolate="process").history
-    assert {len(e.outputs) for e in history.evaluations if e.ok} == {3}
-    assert any("'mesh' is" in e.reason for e in history.evaluations)
+    assert [len(e.outputs) for e in history.evaluations] == [3] * 6
+
+
+def test_truths_are_numbers_and_what_was_not_computed_is_none() -> None:
+    def fun(x) -> dict:
+        return {"mass": bowl(x), "converged": np.bool_(True), "sag": None, "note": "fine", "mesh": [1, 2]}
+
+    history = minimize(fun, SQUARE, n_evals=3, objective="mass").history
+    assert history.evaluations[0].further["converged"] == 1.0
+    assert math.isnan(history.evaluations[0].further["sag"])
+    assert set(history.outputs) == {"mass", "converged", "sag"}
+    limited = minimize(lambda x: {"mass": bowl(x), "sound": x[0] > 0}, SQUARE, n_evals=6, outputs={"sound": ">= 1"})
+    assert limited.n_failures == 0
 
 
 def test_outputs_that_cannot_be_read_do_not_lose_an_isolated_failure() -> None:

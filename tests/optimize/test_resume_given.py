@@ -1,5 +1,7 @@
 """Points given as x0 in a run that is stopped and goes on: none is evaluated twice, none is lost."""
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -58,6 +60,34 @@ def test_a_given_point_at_which_the_run_was_interrupted_is_not_lost(tmp_path: Pa
     stopped.save(tmp_path / "run.json")
     resumed = minimize(bowl, resume=tmp_path / "run.json", n_evals=9)
     assert points(resumed.history) == points(minimize(bowl, BOUNDS, x0=GIVEN, n_evals=9, n_init=7).history)
+
+
+def test_an_error_in_the_callback_loses_no_given_point() -> None:
+    def callback(result) -> None:
+        if result.nfev == 2:
+            raise RuntimeError("the disk is full")
+
+    with pytest.raises(RuntimeError) as caught:
+        minimize(bowl, BOUNDS, x0=GIVEN, n_evals=9, callback=callback)
+    assert [x[0] for x in caught.value.result.queue] == [x["a"] for x in GIVEN[2:]]
+
+
+def test_given_points_under_way_on_workers_are_not_lost(tmp_path: Path) -> None:
+    ended = threading.Event()
+
+    def slow_first(x: dict) -> float:
+        if x["a"] == GIVEN[0]["a"]:
+            ended.wait(60.0)
+        return bowl(x)
+
+    with ThreadPoolExecutor(2) as pool:
+        stop = stopping_after(2, tmp_path / "run.json")
+        stopped = minimize(slow_first, BOUNDS, x0=GIVEN, n_evals=9, executor=pool, callback=stop)
+        ended.set()
+    expected = [GIVEN[i]["a"] for i in (0, 3, 4)]
+    assert [x[0] for x in stopped.queue] == expected
+    saved = minimize(bowl, resume=tmp_path / "run.json", n_evals=9)  # as a kill would have left it
+    assert [x[0] for x in points(saved.history)][2:5] == expected
 
 
 def test_the_failure_that_ends_a_run_is_saved_before(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from surefoot import minimize
 from surefoot.optimize.notes import notes, unit_notes
 
 BOUNDS = [(0.0, 1.0), (0.0, 1.0)]
+RTOL = 1e-2  # slopes of a process between points 1e-4 apart: rounding decides the third digit
 
 
 def slope(x):
@@ -30,11 +31,11 @@ def test_the_active_limit_is_told_and_the_idle_one_too(found):
 
 def test_the_multiplier_is_the_known_one(found):
     # the least sum is 11 - sqrt(2 r2), r2 = disc/1e6; its slope in disc at r2 = 1/4 is -1e-6 sqrt(2)
-    assert found.limits[0].multiplier == pytest.approx(math.sqrt(2.0) * 1e-6, rel=1e-3)
+    assert found.limits[0].multiplier == pytest.approx(math.sqrt(2.0) * 1e-6, rel=RTOL)
 
 
 def test_the_gain_of_one_per_cent_follows_from_it(found):
-    assert found.limits[0].gain == pytest.approx(0.01 * 0.25 * math.sqrt(2.0) / found.fun, rel=1e-3)
+    assert found.limits[0].gain == pytest.approx(0.01 * 0.25 * math.sqrt(2.0) / found.fun, rel=RTOL)
 
 
 def test_values_and_violations_are_those_of_the_best_point(found):

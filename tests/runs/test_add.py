@@ -1,5 +1,6 @@
 """Evaluations from elsewhere: every row ends somewhere, and none twice."""
 
+import math
 import sys
 
 import optuna
@@ -34,7 +35,7 @@ def test_values_failures_and_points_are_told_apart(added, reporter):
     text = "a,b,value,reason\n1,2,3,\n2,2,nan,\n3,2,,mesh\n4,2,,\n99,2,1,\n"
     found, study, problem = added(text)
     assert (found.evaluations, found.failures, found.points, found.known) == (1, 2, 1, 0)
-    assert found.outside == ("line 6 of old.csv: a = 99.0",)
+    assert found.outside == ("line 6 of old.csv: a = 99.0; expected it as a number between -5.0 and 10.0",)
     reasons = [e.reason for e in result_of(study).history.evaluations if not e.ok]
     assert reasons == ["failed, in old.csv", "mesh"]
     result = run(problem, reporter=reporter)
@@ -46,6 +47,26 @@ def test_a_table_whose_column_of_values_has_another_name_is_told_so(added):
     found, _, _ = added("a,b,values\n1,2,3\n")
     assert found.points == 1
     assert found.columns == ("no column 'value': no row has a value; is it the column 'values'?",)
+
+
+def test_a_second_column_of_a_name_is_refused_and_a_second_value_named(added, make_problem):
+    with pytest.raises(InvalidInputError, match=r"columns of old\.csv with different names; got \['a'\]"):
+        added("a,a,b,value\n1,2,2,3\n")
+    problem = make_problem(CODE, objective={"name": "mass"})
+    found, study, _ = added("a,b,mass,value\n1,2,3,4\n", problem)
+    assert [t.value for t in study.trials] == [3.0]
+    assert found.columns == ("not used: 'value'",)
+
+
+def test_how_long_an_added_evaluation_took_is_not_known(added):
+    _, study, _ = added("a,b,value\n1,2,3\n")
+    assert math.isnan(result_of(study).history.evaluations[0].duration_s)
+    assert trial_rows(study)[0]["duration_s"] is None
+
+
+def test_points_that_wait_are_shown(added):
+    _, study, _ = added("a,b,value\n1,2,\n")
+    assert [(row["status"], row["a"], row["b"]) for row in trial_rows(study)] == [("waiting", 1.0, 2.0)]
 
 
 def test_columns_that_are_not_used_are_named(added):

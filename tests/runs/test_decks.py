@@ -103,6 +103,15 @@ def test_files_and_folders_are_copied_and_linked(evaluated, tmp_path):
     assert os.readlink(folder / "huge") == str(tmp_path / "huge")
 
 
+def test_no_file_is_written_into_a_folder_that_all_trials_share(make_problem, tmp_path):
+    (tmp_path / "t.in").write_text("{a} {b}")
+    (tmp_path / "mesh").mkdir()
+    objective = {"command": ["true"], "files": {"mesh/case.inp": "t.in"}}
+    make_problem(objective=objective | {"copy": ["mesh"]})
+    with pytest.raises(InvalidInputError, match=r"linked folders, which all trials share; got 'mesh/case\.inp'.*copy"):
+        make_problem(objective=objective | {"link": ["mesh"]})
+
+
 @pytest.mark.parametrize(
     "objective",
     [
@@ -172,3 +181,37 @@ def test_values_in_a_deck_stay_text_whatever_they_hold(make_problem, tmp_path):
     problem = make_problem(ECHO, parameters=parameters, objective={"files": {"deck": "t.in"}})
     evaluate_trial(problem, 0, {"a": 1.0, "kind": nasty})
     assert (problem.evaluations_folder / "000000" / "deck").read_text() == f"1.0|{nasty}"
+
+
+def test_of_a_step_that_failed_is_kept_what_it_printed(make_problem):
+    mesh = [sys.executable, "-c", "import sys; print('cells: 0'); sys.exit('no mesh')"]
+    problem = make_problem("print(1)", objective={"before": [{"command": mesh, "name": "mesher"}]})
+    output = evaluate_trial(problem, 0, POINT).output
+    assert output["stdout"] == "[mesher]\ncells: 0\n"
+    assert output["stderr"] == "[mesher]\nno mesh\n"
+
+
+def test_steps_before_and_after_with_one_program_keep_their_outputs_apart(make_problem):
+    command = [sys.executable, "-c", "print('there')"]
+    problem = make_problem("print(1)", objective={"before": [command, command], "after": [command]})
+    program = Path(sys.executable).name
+    assert [step.name for step in problem.evaluator.steps] == [program, f"{program}-2", "", f"{program}-3"]
+
+
+def test_a_command_line_as_one_text_is_refused(make_problem, tmp_path):
+    (tmp_path / "sim").write_text("#!/bin/sh\necho 1\n")
+    (tmp_path / "sim").chmod(0o755)
+    with pytest.raises(
+        InvalidInputError, match=r'one text for each part of command.*try \["\./sim", "\{a\}", "\{b\}"\]'
+    ):
+        make_problem(objective={"command": ["./sim {a} {b}"]})
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"), [("tiemout", "timeout"), ("SIGSEV", "SIGSEGV"), ("sigkill", "SIGKILL"), (256, "")]
+)
+def test_what_no_command_ends_with_cannot_be_retried_on(make_problem, name, meant):
+    with pytest.raises(
+        InvalidInputError, match=rf"retry_on of exit statuses, signals or timeout; got '{name}'; try \"{meant}"
+    ):
+        make_problem("print(1)", objective={"retry_on": [name]})

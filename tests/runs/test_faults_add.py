@@ -13,7 +13,7 @@ import pytest
 from sqlalchemy import event
 
 from surefoot.errors import InvalidInputError, StorageLostError
-from surefoot.integrations.optuna_history import forgotten_numbers
+from surefoot.integrations.optuna_history import FORGOTTEN
 from surefoot.runs.add import add_rows
 from surefoot.runs.forget import forget
 from surefoot.runs.rows import read_rows
@@ -25,6 +25,10 @@ from surefoot.runs.tables import trial_rows, write_rows
 CODE = "import sys; print(float(sys.argv[1]) ** 2 + float(sys.argv[2]))"
 N_ROWS = 30  # a third of each kind
 context = multiprocessing.get_context("fork")
+
+
+def forgotten_in(storage) -> set[int]:
+    return set(load_study(storage).user_attrs.get(FORGOTTEN) or ())
 
 
 def table_of(tmp_path, number: int):
@@ -137,10 +141,10 @@ def test_forgetting_that_was_killed_is_repeated(make_problem, reporter):
         kill_at += 5
         killed = was_killed(forget_in, problem.default_storage, ["1-3"], kill_at)
         with opened(problem.default_storage) as storage:
-            assert forgotten_numbers(load_study(storage)) in (set(), {1, 2, 3})
+            assert forgotten_in(storage) in (set(), {1, 2, 3})
     assert kill_at > 10
     with opened(problem.default_storage) as storage:
-        assert forgotten_numbers(load_study(storage)) == {1, 2, 3}
+        assert forgotten_in(storage) == {1, 2, 3}
 
 
 def change_to(problem, place, kill_at: int) -> None:

@@ -54,7 +54,7 @@ def test_it_is_told_of_a_run_that_failed(make_problem, reporter, tmp_path, tell)
 
 @pytest.mark.parametrize(
     ("command", "noted"),
-    [("no-such-program", "status 125"), ([sys.executable, "-c", "raise SystemExit(3)"], "status 3")],
+    [("no-such-program", "no program no-such-program"), ([sys.executable, "-c", "raise SystemExit(3)"], "status 3")],
 )
 def test_a_command_that_fails_breaks_no_run(make_problem, reporter, command, noted):
     assert run(make_problem(BOWL, n_evals=2, notify=command), reporter=reporter).nfev == 2

@@ -68,7 +68,7 @@ def test_every_kind_of_parameter(tmp_path):
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("n_evals = 30", "n_evals = 0", "n_evals of at least 1"),
+        ("n_evals = 30", "n_evals = 0", "n_evals as an integer of at least 1"),
         ("n_evals = 30", "n_eval = 30", "got 'n_eval'; try n_evals"),
         ("n_evals = 30", 'direction = "up"', "minimize or maximize"),
         ("n_evals = 30", 'policy = "EII"', "EII"),

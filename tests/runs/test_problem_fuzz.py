@@ -64,7 +64,7 @@ GOOD = {
     },
     "objective": {
         **{"command": ["true", "{a}", "{b}", "{c}", "{d}"], "timeout_s": 30, "memory_limit_mb": 4000, "n_retries": 0},
-        **{"retry_on": [75, "X"], "value": {"json": "o.json", "key": "a.b"}, "environment": {"A": "b"}},
+        **{"retry_on": [75, "SIGKILL"], "value": {"json": "o.json", "key": "a.b"}, "environment": {"A": "b"}},
     },
 }
 

@@ -4,13 +4,16 @@ import contextlib
 import os
 import shutil
 import sqlite3
+from dataclasses import replace
+from pathlib import Path
 
 import optuna
 import pytest
 
-from surefoot.errors import InvalidInputError, StorageLostError
+from surefoot.errors import InvalidInputError, StorageLostError, SurefootError
 from surefoot.runs.dry_run import check
 from surefoot.runs.running import run
+from surefoot.runs.sqlite_file import SqliteFile
 from surefoot.runs.storage import (
     close_storage,
     has_studies,
@@ -110,6 +113,44 @@ def test_an_end_is_durable_even_while_a_reader_holds_the_log(tmp_path, monkeypat
     make_durable(storage)
     reader.close()
     close_storage(storage)
+
+
+def test_a_reader_is_not_told_a_part_of_what_a_run_writes_that_begins_meanwhile(tmp_path):
+    path = tmp_path / "x.db"
+
+    def write(statements: list[str]) -> None:
+        with contextlib.closing(SqliteFile(path, writes=True, create=True).connect()) as connection:
+            for statement in statements:
+                connection.execute(statement)
+
+    text = "x" * 500
+    write(["CREATE TABLE t (i, text)", *(f"INSERT INTO t VALUES ({i}, '{text}')" for i in range(3000))])
+    assert sorted(os.listdir(tmp_path)) == ["x.db"]
+    with contextlib.closing(SqliteFile(path, writes=False).connect()) as reader:
+        rows = reader.execute("SELECT i FROM t")
+        first = rows.fetchone()
+        write(["DELETE FROM t WHERE i > 100", "VACUUM"])
+        assert [first, *rows.fetchall()] == [(i,) for i in range(3000)]
+        with pytest.raises(sqlite3.OperationalError):
+            reader.execute("DELETE FROM t")
+    with contextlib.closing(SqliteFile(path, writes=False).connect()) as reader:
+        assert reader.execute("SELECT COUNT(*) FROM t").fetchone() == (101,)
+    assert sorted(os.listdir(tmp_path)) == ["x.db"]
+
+
+def test_a_damaged_file_is_said_to_be_so_at_once(make_problem, reporter):
+    problem = make_problem("print(1)", n_evals=3, n_init=3)
+    run(problem, reporter=reporter)
+    path = Path(problem.default_storage)
+    contents = bytearray(path.read_bytes())
+    half = len(contents) // 2
+    contents[half:] = bytes(b ^ 0x5A for b in contents[half:])
+    path.write_bytes(contents)
+    said = pytest.raises(SurefootError, match=r"malformed.*damaged; try a copy of it")
+    with said, opened(path) as storage:
+        load_study(storage).get_trials()
+    with said:
+        run(replace(problem, n_evals=5), reporter=reporter)
 
 
 SECRETS = [

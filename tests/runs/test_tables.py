@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import math
 import sys
 
 import pytest
@@ -43,6 +44,8 @@ def test_rows_and_files_agree(study, tmp_path):
     assert [row["reason"] for row in read] == [row["reason"] for row in rows]
     write_rows(rows, tmp_path / "t.json")
     assert json.loads((tmp_path / "t.json").read_text()) == rows
+    write_rows([{"stress": math.inf, "sag": math.nan}], tmp_path / "inf.json")  # what no reader but Python's takes
+    assert json.loads((tmp_path / "inf.json").read_text()) == [{"stress": "inf", "sag": None}]
     parquet = pytest.importorskip("pyarrow.parquet")
     write_rows(rows, tmp_path / "t.parquet")
     assert parquet.read_table(tmp_path / "t.parquet").to_pylist() == rows

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -42,6 +43,22 @@ def test_a_run_is_minimize_with_a_storage(make_problem, reporter):
     same = surefoot.minimize(fun, {"a": (-5, 10), "b": (0, 15)}, n_evals=16, seed=2, n_init=10)
     assert [tuple(x.values()) for x in result.x_iters] == [tuple(x.values()) for x in same.x_iters]
     assert result.fun == same.fun
+
+
+def test_points_under_way_when_the_program_could_not_be_started_are_evaluated_later(make_problem, reporter, tmp_path):
+    program = tmp_path / "sim"
+
+    def problem():
+        program.write_text(f"#!{sys.executable}\n{BOWL}\n")
+        program.chmod(0o755)
+        return make_problem(objective={"command": ["./sim", "{a}", "{b}"]}, n_evals=5, n_init=5)
+
+    whole = run(problem(), str(tmp_path / "whole.db"), reporter=reporter)
+    without = problem()
+    program.unlink()
+    with pytest.raises(InvalidInputError, match="cannot start"):
+        run(without, reporter=reporter)
+    assert sorted(map(str, run(problem(), reporter=reporter).x_iters)) == sorted(map(str, whole.x_iters))
 
 
 @pytest.mark.bits

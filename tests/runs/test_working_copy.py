@@ -45,6 +45,21 @@ def test_network_file_systems_are_known_by_their_mounts(path, expected, tmp_path
     assert is_network(path) is expected
 
 
+def test_whoever_may_read_a_study_there_still_may(make_problem, reporter, network):
+    problem = make_problem("import sys; print(sys.argv[1])", n_evals=2)
+    run(problem, reporter=reporter)
+    path = problem.folder / "p.db"
+    path.chmod(0o664)
+    before = os.umask(0o077)
+    try:
+        with opened(path, write=True) as storage:
+            load_study(storage).set_user_attr("told", "something")
+            make_durable(storage)
+    finally:
+        os.umask(before)
+    assert path.stat().st_mode & 0o777 == 0o664
+
+
 def test_no_database_is_open_there_and_every_end_is_published(make_problem, reporter, network):
     problem = make_problem("import sys; print(sys.argv[1])", n_evals=3)
     seen = []

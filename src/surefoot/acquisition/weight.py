@@ -10,6 +10,7 @@ Trust     Where failures are at random, P tells where some happened and not wher
           one failure beside the optimum would otherwise close it for the rest of the run.
 Cost      Where a failure costs c times what a success costs, the policy per unit of cost is P / (P + (1 - P) c) times
           the policy, and `least` becomes c least, or 1 - (1 - least) / c where c > 1. c = 1 is the plain product.
+Sparing   Where failures are counted `least` rises to SPARING, all the way at 1.
 Shapes    x (R, m, d), log P (R, m), gradients (R, m, d).
 """
 
@@ -23,6 +24,7 @@ from surefoot.gp.probability import Bounded, Probability
 
 _CAUTION = 20.0  # how many times more log P counts below `least`
 _BEND = 200.0  # how strongly a smooth weight bends down below `least`
+SPARING = 0.95  # `least` of a run that is to fail no more
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,8 @@ class Weight:
     where: Array | None = None  # (R, 1) runs that are weighted; None: all
     smooth: bool = False  # below `least` it bends down instead of having a kink
     cost: float = 1.0  # of a failure, in successes
-    trust: Array | None = None  # (R, 1) what `least` is multiplied with, and log P where it is below 1; None: 1
+    trust: Array | None = None  # (R, 1) at most 1: what log P and `least` are multiplied with; None: 1
+    sparing: Array | None = None  # (R, 1) how far `least` is raised, 0 to 1; None: 0
 
     def probability(self, x: Array) -> Array:
         """P itself at x, (R, m)."""
@@ -59,17 +62,14 @@ class Weight:
         """The weight, and its derivative in log P."""
         xp = namespace(log_p)
         value, slope = log_p, xp.ones_like(log_p)
-        if self.trust is not None:
-            share = clip(self.trust, None, 1.0)
-            value, slope = share * value, share * slope
         if self.cost != 1.0:
             p = xp.exp(log_p)
             paid = p + (1.0 - p) * self.cost
             value, slope = value - xp.log(paid), slope - (1.0 - self.cost) * p / paid
-        least = self.least * self.cost if self.cost <= 1.0 else 1.0 - (1.0 - self.least) / self.cost
+        if self.trust is not None:
+            value, slope = self.trust * value, self.trust * slope
         if self.least > 0.0:
-            bar = math.log(least) if self.trust is None else math.log(least) + xp.log(self.trust)
-            below = xp.minimum(log_p - bar, 0.0 * log_p)
+            below = xp.minimum(log_p - self._log_least(log_p), 0.0 * log_p)
             if self.smooth:
                 bend = _BEND if self.trust is None else _BEND * clip(2.5 * (self.trust - 0.5), 0.0, 1.0)
                 value, slope = value - bend * below * below, slope - 2.0 * bend * below
@@ -79,7 +79,16 @@ class Weight:
             value, slope = (xp.where(self.where, part, 0.0) for part in (value, slope))
         return value, slope
 
+    def _log_least(self, reference: Array) -> Array | float:
+        """log of the least P asked for: a number, or (R, 1)."""
+        xp = namespace(reference)
+        least = self.least * self.cost if self.cost <= 1.0 else 1.0 - (1.0 - self.least) / self.cost
+        log_least: Array | float = math.log(least)
+        if self.sparing is not None:
+            log_least = xp.log(least + self.sparing * max(SPARING - least, 0.0))
+        return log_least if self.trust is None else log_least + xp.log(self.trust)
+
     def select(self, runs: Array | slice) -> Weight:
         """The same for some runs only."""
-        where, trust = (None if a is None else a[runs] for a in (self.where, self.trust))
-        return replace(self, of=self.of.select(runs), where=where, trust=trust)
+        where, trust, sparing = (None if a is None else a[runs] for a in (self.where, self.trust, self.sparing))
+        return replace(self, of=self.of.select(runs), where=where, trust=trust, sparing=sparing)

@@ -45,22 +45,25 @@ class Batch:
     def part(self, rows: slice | np.ndarray) -> Batch:
         """Some of the runs, or some several times."""
         numbers = np.arange(len(self.run_ids))[rows].tolist()
-        seen = None if self.seen is None else self.seen[rows]
-        return Batch(
-            self.X[rows],
-            self.y[rows],
-            self.ok[rows],
-            self.pending[rows],
-            tuple(self.run_ids[r] for r in numbers),
-            None if seen is None or bool(seen.all()) else seen,
-            None if self.kinds is None else self.kinds[rows],
-            self.failure_cost,
-            None if self.policies is None else tuple(self.policies[r] for r in numbers),
-            None if self.origin is None else self.origin[rows],
-            allowed=None if self.allowed is None else self.allowed[rows],
-            outputs=None if self.outputs is None else self.outputs[rows],
-            pools=self.pools,
-            centre=None if self.centre is None else self.centre[rows],
+
+        def some(a: np.ndarray | None) -> np.ndarray | None:
+            return None if a is None else a[rows]
+
+        seen = some(self.seen)
+        return replace(
+            self,
+            X=self.X[rows],
+            y=self.y[rows],
+            ok=self.ok[rows],
+            pending=self.pending[rows],
+            run_ids=tuple(self.run_ids[r] for r in numbers),
+            seen=None if seen is None or bool(seen.all()) else seen,
+            kinds=some(self.kinds),
+            policies=None if self.policies is None else tuple(self.policies[r] for r in numbers),
+            origin=some(self.origin),
+            allowed=some(self.allowed),
+            outputs=some(self.outputs),
+            centre=some(self.centre),
         )
 
     def of_evaluations(self, columns: np.ndarray) -> Batch:

@@ -16,6 +16,8 @@ _N_INCUMBENTS = 3
 _PER_SCALE = 16
 _PER_INCUMBENT = 32  # neighbours in integers and categories
 _JUMP_DECADES = 1.5  # of the widths by which integers move: many levels need short moves too
+TRIES = 256  # random points, before all points of a space are looked at
+ENUMERATED = 1e6  # points of a space that are all looked at
 
 
 def lattice(domain: Domain, generators: Generators) -> np.ndarray:
@@ -74,15 +76,15 @@ def first_new(proposals: np.ndarray, taken: np.ndarray, min_distance: float) -> 
 
 
 def any_new(domain: Domain, taken: np.ndarray, min_distance: float, rng: np.random.Generator) -> np.ndarray | None:
-    """A random new point: the farthest of many from all taken ones; None if a finite space has no point left."""
-    tries = domain.from_uniform(rng.random((256, domain.d)))
+    """A random new point: the farthest of many from all taken ones; None if there is none, or none was drawn."""
+    tries = domain.from_uniform(rng.random((TRIES, domain.d)))
     if len(taken) == 0:
         return np.asarray(tries[0])
     distance = cdist(tries, taken, "chebyshev").min(axis=1)
     best = int(np.argmax(distance))
     if distance[best] > min_distance:
         return np.asarray(tries[best])
-    if domain.n_values > 1e6:
+    if domain.n_values > ENUMERATED:
         return None
     seen = {x.tobytes() for x in np.round(taken, 9) + 0.0}
     for values in domain.all_points():

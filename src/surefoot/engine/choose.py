@@ -80,8 +80,13 @@ def explore(
         return x
     if noisy or spec.has_known_noise:  # repeating a noisy evaluation still informs
         return np.asarray(domain.from_uniform(rng.random((1, domain.d)))[0])
+    if domain.n_values > candidates.ENUMERATED:
+        raise SpaceExhaustedError(
+            f"expected a point farther than min_distance={spec.min_distance:g} from all evaluated ones; got none in "
+            f"{candidates.TRIES} draws; try a smaller min_distance, or stopping here"
+        )
     raise SpaceExhaustedError(
-        f"expected a space with points left to evaluate; all {domain.n_values:.0f} have been; "
+        f"expected a space with points left to evaluate; all {len(batch.taken(r))} have been; "
         "try stopping here, or noise=... if repeated evaluations differ"
     )
 

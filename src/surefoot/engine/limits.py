@@ -30,7 +30,7 @@ from surefoot.gp.within import Within
 from surefoot.numerics.designs import Generators
 
 REFIT_SCALE = 63  # a fit costs n^3: after n evaluations an output's hyperparameters wait for (n/REFIT_SCALE)^2 more
-MATERIAL_NOISE = 1e-4  # noise variance over that of the values above which a posterior mean counts
+MATERIAL_NOISE = 1e-4  # noise variance over that of the values above which their posterior mean counts
 
 
 @dataclass(frozen=True)

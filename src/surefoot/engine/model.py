@@ -14,7 +14,7 @@ from surefoot.acquisition.weight import Weight
 from surefoot.backend import Array, like, namespace, to_host
 from surefoot.engine.batch import HOST, Batch
 from surefoot.engine.contest import Contest, Fitted, of_piles, success_rows
-from surefoot.engine.limits import Outputs, centred, fit_outputs, worth_of
+from surefoot.engine.limits import MATERIAL_NOISE, Outputs, centred, fit_outputs, worth_of
 from surefoot.engine.many import REFITS, held, most_points
 from surefoot.engine.recall import recalled
 from surefoot.engine.scaling import Scaling
@@ -26,8 +26,6 @@ from surefoot.gp.hyperparameters import N_RANDOM_STARTS, FitState, is_cold, is_d
 from surefoot.gp.kernels import per_run
 from surefoot.gp.surrogate import Surrogate
 from surefoot.numerics.designs import Generators
-
-MATERIAL_NOISE = 1e-4  # noise variance over the variance of y above which f_best is a posterior mean
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,10 @@
 """Until something succeeds: where to look while everything has failed.
 
-Rule      Every second point is drawn where P(success) is large, P being the product over the kinds of reasons of
-          P(no failure of that kind): several reasons, each in a region of its own, leave a gap that is none's. One kind
-          alone says nothing of the sort; then, and for every other point, look anywhere, or far from all that
-          failed, in turn: the part that works may lie inside or at the rim.
+Rule      Three points of four are drawn where P(success) is large, P being the product over the kinds of reasons of
+          P(no failure of that kind): several reasons, each in a region of its own, leave a gap that is none's. The
+          fourth looks far from all that failed. One kind alone says nothing of the sort; then look anywhere, or far
+          from all that failed, in turn: the part that works may lie inside or at the rim. In the design every second
+          point is drawn so (suggest.py).
 Power     Candidates are drawn with probability ~ P^POWER: the likeliest one again and again would trust a map of
           failures alone too much.
 Shapes    points (R, D), on the host.
@@ -39,7 +40,7 @@ def seek(
 def _of_one_run(
     domain: Domain, batch: Batch, r: int, number: int, spec: ModelSpec, rng: np.random.Generator, reference: Array
 ) -> np.ndarray:
-    likely = likely_point(domain, batch, r, number, spec, reference)
+    likely = likely_point(domain, batch, r, number, spec, reference) if number % 4 else None
     if likely is not None:
         return likely
     asks_model = spec.failures is not None and spec.failures.tells_kinds
@@ -51,9 +52,9 @@ def _of_one_run(
 def likely_point(
     domain: Domain, batch: Batch, r: int, number: int, spec: ModelSpec, reference: Array
 ) -> np.ndarray | None:
-    """A point at which run r may succeed, while nothing has, if it is the model's turn and kinds of failures differ."""
+    """A point at which run r may succeed, while nothing has and kinds of failures differ."""
     model = spec.failures
-    if number % 2 == 0 or number < _FIRST or model is None or not model.tells_kinds:
+    if number < _FIRST or model is None or not model.tells_kinds:
         return None
     if batch.kinds is None or bool(batch.ok[r].any()):
         return None

@@ -23,7 +23,6 @@ from surefoot.gp.hyperparameters import FitState
 MIN_OF_A_KIND = 3
 MAX_KINDS, MAX_SOUGHT = 3, 6  # maps of a reading, and while nothing has succeeded; the rarest kinds share one
 RARE = 10**9  # the code of kinds that share a map
-SPARING = 0.95  # `least` when a budget of failures is used up
 
 
 @dataclass(frozen=True)
@@ -71,7 +70,7 @@ def fit_success(
             runs.append(run)
             states.append(found)
         weight = Weight(ByRun(tuple(runs)), least, where, smooth=True)
-        if least == model.least:  # what a user asks for is taken at its word
+        if least == model.least:  # another one was asked for by a user, and is taken at its word
             trust = np.asarray([[run.trust(least)] for run in runs])
             weight = replace(weight, trust=like(trust, uniforms)) if bool((trust < 1.0).any()) else weight
         return weight, _ragged(states, uniforms)
@@ -83,13 +82,11 @@ def fit_success(
 
 
 def sparing(weight: Weight, used: np.ndarray) -> Weight:
-    """A weight whose `least` grows to SPARING as the budget of failures is used up: used (R,), 0 to 1.
+    """A weight that asks for more as the budget of failures is used up: used (R,), 0 to 1.
 
     It grows with the cube: a budget that will last costs nothing.
     """
-    more = np.minimum(used, 1.0)[:, None] ** 3 * max(SPARING - weight.least, 0.0)
-    factor = like(1.0 + more / weight.least, weight.where)
-    return replace(weight, trust=factor if weight.trust is None else weight.trust * factor)
+    return replace(weight, sparing=like(np.minimum(used, 1.0)[:, None] ** 3, weight.where))
 
 
 def common_kinds(failed: np.ndarray, kinds: np.ndarray) -> np.ndarray:

@@ -75,7 +75,7 @@ def _design(domain: Domain, batch: Batch, number: int, spec: ModelSpec, warmth: 
     """A point of the initial design of every run, or one that may succeed where everything has failed."""
     x, status = [], []
     for r, run in enumerate(batch.run_ids):
-        likely = likely_point(domain, batch, r, number, spec, reference)
+        likely = likely_point(domain, batch, r, number, spec, reference) if number % 2 else None
         point = initial_design(domain, spec, run)[number] if likely is None else likely
         x.append(or_new(domain, batch, r, point, spec, number))
         status.append("design" if likely is None else "random")

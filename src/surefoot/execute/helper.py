@@ -32,7 +32,16 @@ from surefoot.execute.outcome import (
     is_machine_trouble,
     timeout_outcome,
 )
-from surefoot.execute.supervise import GRACE_S, LINUX, Alarm, adopt_orphans, descendants, die_with, end_descendants
+from surefoot.execute.supervise import (
+    GRACE_S,
+    LINUX,
+    Alarm,
+    adopt_orphans,
+    descendants,
+    die_with,
+    end_descendants,
+    limit_address_space,
+)
 
 _MOST_TEXT = 200  # characters of a value that is a text
 _MOST_OUTPUTS = 10_000
@@ -121,12 +130,7 @@ def load(spec: str, here: str) -> Function:
 def limit_memory(added_mb: float | None) -> None:
     """Let this process take no more than so much memory in addition to what it has."""
     if added_mb is not None:
-        import resource
-
-        limit = int(min(added_mb * 2**20 + _address_space_now(), sys.maxsize))
-        hard = resource.getrlimit(resource.RLIMIT_AS)[1]
-        if hard == resource.RLIM_INFINITY or limit < hard:
-            resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+        limit_address_space(int(min(added_mb * 2**20 + _address_space_now(), sys.maxsize)))
 
 
 def _address_space_now() -> int:
@@ -200,6 +204,15 @@ def _redirect(request: Request) -> None:
         os.close(file)
 
 
+def _numpy_seed() -> int | None:
+    """For numpy.random of the next fork, if there is one: all forks would begin with the numbers of this process.
+
+    Python does the same for its own `random`. Generators that the function keeps are out of reach.
+    """
+    random = sys.modules.get("numpy.random")
+    return None if random is None else int(random.randint(2**32, dtype="uint64"))
+
+
 class _Forks:
     """Calls, each in a fork of this process."""
 
@@ -219,6 +232,7 @@ class _Forks:
         self._alarm.came()  # of calls before
         reader, writer = os.pipe()
         me = os.getpid()
+        seed = _numpy_seed()
         try:
             child = os.fork()
         except OSError as error:
@@ -228,7 +242,7 @@ class _Forks:
         if child == 0:
             try:
                 os.close(reader)
-                self._child(request, writer, me)
+                self._child(request, writer, me, seed)
             finally:
                 os._exit(1)
         self._child_pid = child
@@ -254,13 +268,15 @@ class _Forks:
             end_descendants(self._child_pid, {})
         os._exit(128 + signal.SIGTERM)
 
-    def _child(self, request: Request, writer: int, parent: int) -> None:
+    def _child(self, request: Request, writer: int, parent: int, seed: int | None) -> None:
         self._alarm.off()
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         self._connection.close()
         os.setsid()
         die_with(parent)
         limit_memory(self._memory_limit_mb)
+        if seed is not None:
+            sys.modules["numpy.random"].seed(seed)
         with os.fdopen(writer, "wb") as pipe:
             pipe.write(framed(_called(self._function, request)))
         os._exit(0)

@@ -156,14 +156,21 @@ class Alarm:
         os.close(self.writer)
 
 
+def limit_address_space(n_bytes: int) -> None:
+    """Let this process have no more memory than that; a lower limit, of a batch system say, stays."""
+    import resource
+
+    hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+    if hard == resource.RLIM_INFINITY or n_bytes < hard:
+        resource.setrlimit(resource.RLIMIT_AS, (n_bytes, n_bytes))
+
+
 def _become(command: list[str], memory: int) -> NoReturn:
     for sig in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores them, and a new program would inherit that
         signal.signal(sig, signal.SIG_DFL)
     no_core_dumps()
     if memory:
-        import resource
-
-        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+        limit_address_space(memory)
     try:
         os.execvp(command[0], command)
     except OSError as error:

@@ -34,12 +34,15 @@ from surefoot.execute.outcome import exception_outcome
 from surefoot.expect import expect
 from surefoot.integrations.optuna_branches import all_parameters, branches_of
 from surefoot.integrations.optuna_history import (
+    AGAIN,
     FALLBACK,
+    LEARNS_FROM_ALL,
     LIMITS,
     REASON,
     SUGGESTION,
     TRANSIENT,
     is_taken_out,
+    is_void,
     result_of,
     runs_of,
     sign_of,
@@ -73,6 +76,9 @@ from surefoot.optimize.parameters import Value
 from surefoot.optimize.settings import Settings, default_n_init
 
 __all__ = ["REASON", "SurefootSampler", "guarded", "result_of"]
+
+
+_UNTOLD = 3  # failures without a reason, before that is said
 
 
 class SurefootSampler(BaseSampler):
@@ -130,6 +136,7 @@ class SurefootSampler(BaseSampler):
             )
         self._constraints_func = constraints_func
         self._said_missing = False
+        self._said: set[str] = set()
         self._stops = when_exhausted == "stop"
         self._said_exhausted = False
         self._lock = threading.Lock()
@@ -167,6 +174,7 @@ class SurefootSampler(BaseSampler):
             return {}
         with self._lock:  # each suggestion sees those that were published before
             trials = self._trials(study)
+            self._say_if_nothing_is_learned(trials)
             try:
                 values, warmth = self._suggest(trials, trial.number, search_space, sign)
                 values |= self._completing(trial, search_space)
@@ -188,7 +196,8 @@ class SurefootSampler(BaseSampler):
         special = branches_of(trials, search_space) if self._domain is None else self._domain
         space, runs = runs_of(trials, me, search_space, sign, self._learn_from_all, special, outputs)
         domain: Domain = space if special is None else special
-        number = me - sum(is_taken_out(t) and t.number < me for t in trials)  # the design begins anew
+        # after what was taken out the design begins anew; a trial in another's place has its point, and no number
+        number = me - sum((is_taken_out(t) or AGAIN in t.user_attrs) and t.number < me for t in trials)
         settings = replace(self._settings, n_init=n_init, outputs=outputs)
         suggestion = suggest(domain, runs, number, settings.spec, warmth_of(trials), reference_on(self._device))
         return dict(zip(space.names, domain.decode(suggestion.x[0]), strict=True)), suggestion.warmth
@@ -216,6 +225,12 @@ class SurefootSampler(BaseSampler):
     ) -> Any:
         """A random value, from (seed, trial number, name)."""
         sign_of(study)
+        if self._search_space is not None and param_name not in self._search_space:
+            self._say_once(
+                param_name,
+                f"expected every parameter in search_space; got {param_name!r}, which is not: its values are random; "
+                "try adding it, or no search_space",
+            )
         if self._domain is not None and (self._search_space or {}).get(param_name) == param_distribution:
             drawn = self._drawn(self._domain, trial.number)  # one allowed point for all parameters of a trial
             if param_name in drawn:
@@ -227,7 +242,9 @@ class SurefootSampler(BaseSampler):
         return from_engine(param_distribution, space.decode(unit)[0])
 
     def after_trial(self, study: Study, trial: FrozenTrial, state: TrialState, values: Sequence[float] | None) -> None:
-        """Leave with the trial how far its outputs are outside their limits."""
+        """Leave with the trial how far its outputs are outside their limits, and with the study what it learns from."""
+        if self._learn_from_all and study.user_attrs.get(LEARNS_FROM_ALL) is not True:
+            study.set_user_attr(LEARNS_FROM_ALL, True)
         if state != TrialState.COMPLETE:
             return
         told: dict[str, Any] = {}
@@ -242,6 +259,22 @@ class SurefootSampler(BaseSampler):
                 study.set_user_attr(LIMITS, dict(self._settings.outputs))
         for key, value in told.items():
             study._storage.set_trial_system_attr(trial._trial_id, key, value)
+
+    def _say_once(self, key: str, text: str) -> None:
+        if key not in self._said:
+            self._said.add(key)
+            warnings.warn(text, SurefootWarning, stacklevel=4)
+
+    def _say_if_nothing_is_learned(self, trials: Sequence[FrozenTrial]) -> None:
+        """Once: failures that say nothing of why they failed teach nothing; those that ended without one are none."""
+        failed = (t for t in trials if t.state == TrialState.FAIL and not is_void(t))
+        untold = [t for t in failed if not {REASON, TRANSIENT} & t.user_attrs.keys()]
+        if not self._learn_from_all and len(untold) >= _UNTOLD:
+            self._say_once(
+                REASON,
+                f"expected failures with a reason; got {len(untold)} trials without one, which teach nothing; "
+                "try guarded(objective), or learn_from_all_failures=True where no machine ever dies",
+            )
 
     def _say_if_missing(self, outputs: Mapping[str, float]) -> None:
         """Once: an output that has a limit and does not come makes every trial infeasible."""

@@ -62,6 +62,8 @@ OUTPUT = "surefoot:output"  # user attribute, of `surefoot run`: duration, where
 SUGGESTION = "surefoot:suggestion"  # system attribute: the engine's values, published before they are evaluated, and
 # where the hyperparameter searches ended
 LIMITS = "surefoot:limits"  # user attribute of a study: limits on outputs that the sampler was given
+AGAIN = "surefoot:again_of"  # user attribute: the number of the trial whose place it took
+LEARNS_FROM_ALL = "surefoot:learn_from_all_failures"  # user attribute of the study: so its sampler did
 STUDY = "surefoot:study"  # user attribute of a study made by `surefoot run`: its settings and parameters
 WAS = "was"  # in STUDY once its parameters were changed: values in earlier trials of those that came later
 
@@ -82,6 +84,15 @@ def common_space(trials: Sequence[FrozenTrial]) -> dict[str, BaseDistribution]:
     if not finished:
         return {}
     return {name: d for name, d in finished[0].items() if all(other.get(name) == d for other in finished)}
+
+
+def _several_ranges(trials: Sequence[FrozenTrial]) -> list[str]:
+    """Parameters that finished trials have with different distributions."""
+    found: dict[str, BaseDistribution] = {}
+    ended = telling(trials)
+    for trial in ended:
+        found |= trial.distributions
+    return [name for name, d in found.items() if any(t.distributions.get(name, d) != d for t in ended)]
 
 
 def evaluation_of(
@@ -115,11 +126,14 @@ def _table(stored: Any) -> dict[str, Any]:
 
 
 def duration_of(trial: FrozenTrial) -> float:
-    """Seconds that the evaluation took; of a trial not run by `surefoot run`, from its beginning to its end."""
+    """Seconds that the evaluation took; of a trial not run by `surefoot run`, from its beginning to its end.
+
+    One that was added ended when it began: how long it took is not known.
+    """
     stored = _table(trial.user_attrs.get(OUTPUT)).get("duration_s")
     if isinstance(stored, (int, float)):
         return float(stored)
-    return trial.duration.total_seconds() if trial.duration is not None else math.nan
+    return (trial.duration.total_seconds() if trial.duration is not None else 0.0) or math.nan
 
 
 def typical_value(trials: Sequence[FrozenTrial]) -> float | None:
@@ -160,11 +174,6 @@ def stored_parameters(about: dict[str, Any]) -> dict[str, BaseDistribution]:
         return {name: json_to_distribution(text) for name, text in _table(about.get("parameters")).items()}
     except (ValueError, KeyError, TypeError):
         return {}
-
-
-def forgotten_numbers(study: Study) -> frozenset[int]:
-    """The numbers of the trials that the user took out."""
-    return frozenset(study.user_attrs.get(FORGOTTEN) or ())
 
 
 def _marked(trial: FrozenTrial, mark: dict[str, Any]) -> FrozenTrial:
@@ -297,6 +306,11 @@ def result_of(study: Study, *, settings: Settings | None = None) -> Result:
     trials = trials_of(study)
     about = _table(study.user_attrs.get(STUDY))
     distributions = stored_parameters(about) or without_single(common_space(trials))
+    if not distributions and (changed := _several_ranges(trials)):
+        raise InvalidInputError(
+            f"expected parameters with one range in all trials; got {', '.join(changed)} with several; "
+            "try a new study with these trials (study.add_trials), their distributions made equal"
+        )
     if not distributions:
         raise InvalidInputError(
             f"expected a study with at least one finished trial; {study.study_name!r} has none whose parameters "
@@ -308,7 +322,7 @@ def result_of(study: Study, *, settings: Settings | None = None) -> Result:
         given = {k: v for k, v in _table(study.user_attrs.get(LIMITS)).items() if isinstance(v, str)}
         settings = replace(settings, outputs=given or constraint_limits(trials))
     space, engine = _with_constraints(shown_space(distributions), about), engine_space(distributions)
-    typical = typical_value(trials)
+    typical, from_all = typical_value(trials), study.user_attrs.get(LEARNS_FROM_ALL) is True
     used = [
         trial
         for trial in sorted(trials, key=lambda t: t.number)
@@ -317,7 +331,7 @@ def result_of(study: Study, *, settings: Settings | None = None) -> Result:
         and point_of(trial, distributions, engine) is not None
     ]
     found = [
-        evaluation_of(t, tuple(shown(d, t.params[name]) for name, d in distributions.items()), sign, typical)
+        evaluation_of(t, tuple(shown(d, t.params[name]) for name, d in distributions.items()), sign, typical, from_all)
         for t in used
     ]  # fmt: skip
     objective = objective_of(used)  # the name of the value may have changed on the way
@@ -326,5 +340,5 @@ def result_of(study: Study, *, settings: Settings | None = None) -> Result:
     message += _left_out(used, distributions)
     if fallbacks := fallbacks_of(trials):
         message += f", {len(fallbacks)} at random points because no suggestion could be made"
-    history = History(tuple(evaluations), warmth_of(trials))
+    history = History(tuple(evaluations), warmth_of(trials), names=space.names)
     return make_result(space, history, settings, sign, message, [t.number for t in used])

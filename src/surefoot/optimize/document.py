@@ -64,6 +64,7 @@ class Document:
                 "objective": named,
                 "outputs": [*([] if named is None else [named]), *history.outputs[1:]],
                 "space": None if self.space is None else _dump_space(self.space),
+                "names": list(history.names),
                 "settings": None if self.settings is None else asdict(self.settings),
                 "evaluations": [_dump(e) for e in history.evaluations],
                 "pending": [list(x) for x in self.pending],
@@ -84,6 +85,7 @@ class Document:
         text = read_text(path)
         try:
             fields = json.loads(text, object_pairs_hook=_without_repeats)
+            fields = {"names": _names(fields.get("space")), **fields}  # files of before had none
             found = _parse(fields | {"space": None, "settings": None} if history_only else fields)
         except _VersionError as error:
             raise FileError(
@@ -121,13 +123,24 @@ def _parse(fields: dict[str, Any]) -> Document:
         _parse_evaluation(row, VALUE if objective is None else objective) for row in fields["evaluations"]
     )
     return Document(
-        History(evaluations, Warmth.from_json(fields["warmth"]), fields["direction"]),
+        History(evaluations, Warmth.from_json(fields["warmth"]), fields["direction"], _checked_names(fields["names"])),
         None if fields["space"] is None else _parse_space(fields["space"]),
         None if fields["settings"] is None else _parse_settings(fields["settings"]),
         objective,
         tuple(_point(x) for x in fields["pending"]),
         None if asked is None else Warmth.from_json(asked),
     )
+
+
+def _names(space: Any) -> list[str]:
+    """Those of the parameters, where a document's points are dicts."""
+    return [row["name"] for row in space["parameters"]] if space and space["named"] else []
+
+
+def _checked_names(stored: Any) -> tuple[str, ...]:
+    if not isinstance(stored, list) or not all(isinstance(name, str) for name in stored):
+        raise TypeError("the names of the parameters are no texts")
+    return tuple(stored)
 
 
 def _parse_settings(fields: dict[str, Any]) -> Settings:

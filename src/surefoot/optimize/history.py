@@ -83,6 +83,7 @@ class History:
     evaluations: tuple[Evaluation, ...] = ()
     warmth: Warmth = _COLD
     direction: Direction = "minimize"
+    names: tuple[str, ...] = ()  # of the parameters, in the order of each point; none: they have no names
 
     def __len__(self) -> int:
         return len(self.evaluations)
@@ -121,6 +122,19 @@ class History:
     def kinds(self) -> np.ndarray:
         """The kind of each failure's reason, (n,), from 0 on; -1 where it did not fail."""
         return kinds_of([e.reason if e.status == "failed" else None for e in self.evaluations])
+
+    def ordered_as(self, space: Space) -> History:
+        """The same with the values of each point in the order of a space's names; an error if those are others."""
+        if not self.names or not space.named or self.names == space.names:
+            return self
+        if len(self.names) != len(space.names) or set(self.names) != set(space.names):
+            raise InvalidInputError(
+                f"expected a history of the parameters {', '.join(space.names)}; got one of {', '.join(self.names)}; "
+                "try bounds with its names, or dataclasses.replace(history, names=()) if only the names are others"
+            )
+        order = [self.names.index(name) for name in space.names]
+        evaluations = tuple(replace(e, x=tuple(e.x[i] for i in order)) for e in self.evaluations)
+        return replace(self, evaluations=evaluations, warmth=_COLD, names=space.names)
 
     def units(self, space: Space) -> np.ndarray:
         """All points in the unit cube, (n, D)."""

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor
 from typing import Any
 
+from surefoot.engine.candidates import ENUMERATED
 from surefoot.errors import (
     InvalidInputError,
     RunStoppedError,
@@ -22,7 +23,7 @@ from surefoot.errors import (
     shown,
 )
 from surefoot.execute.isolate import isolated
-from surefoot.optimize.checks import as_integer, as_truth, has
+from surefoot.optimize.checks import as_integer, as_truth, has, is_a
 from surefoot.optimize.evaluate import Guard, exception_classes
 from surefoot.optimize.history import Evaluation, History
 from surefoot.optimize.hopeless import check_max_failures, stop_if_hopeless
@@ -33,6 +34,7 @@ from surefoot.optimize.parallel import in_parallel
 from surefoot.optimize.progress import Progress
 from surefoot.optimize.result import Result
 from surefoot.optimize.settings import Settings
+from surefoot.optimize.space import Space
 from surefoot.optimize.start import Start, begin
 from surefoot.optimize.stopping import Enough, stop_of
 from surefoot.optimize.work import Work, one_by_one
@@ -93,7 +95,8 @@ def minimize(
               those without values are evaluated first. Points that `history` or `resume` has are passed over
     history   of an earlier result, or the path of its file, for these bounds and settings
     resume    the path of a file that `result.save` or `Optimizer.save` wrote: bounds, settings and evaluations are in
-              it. 50 evaluations = 25, saved and resumed, and 25 more
+              it. 50 evaluations = 25, saved and resumed, and 25 more, if both runs have the same n_init (the default
+              is the same for all n_evals from 4 per parameter and 4 more on)
     objective the name of the output to minimize, where fun returns several; default: the only one without a limit
     outputs   limits on outputs that fun returns by name: {"stress": "<= 250e6", "sag": "between -1e-3 and 1e-3",
               "gain": ">= 3", "flow": "= 5 within 0.01"}. The result is the best point that meets all of them;
@@ -135,6 +138,11 @@ def minimize(
     n_evals = as_integer("n_evals", n_evals, 1, 100)
     _check_callables(fun, callback, executor)
     n_workers = None if n_workers is None else as_integer("n_workers", n_workers, 1, 2)
+    if executor is None and (n_workers or 1) > 1:
+        raise InvalidInputError(
+            f"expected an executor beside n_workers={n_workers}; got none; "
+            f"try executor=concurrent.futures.ThreadPoolExecutor({n_workers})"
+        )
     guard = Guard(timeout, isolate, memory_limit_mb, exception_classes(retry_on), n_retries)
     max_failures, enough = check_max_failures(max_failures), stop_of(stop)
     named = {"policy": policy, "kernel": kernel, "noise": noise, "seed": seed, "outputs": outputs}
@@ -145,21 +153,26 @@ def minimize(
     optimizer = begin(Start(bounds, history, resume, objective, maximize, settings, constraints, device, n_evals))
     queue = optimizer.take_pending()
     queue += _given_points(optimizer, x0, y0, queue)
+    given = list(queue)
     n_given, began = len(optimizer.history), time.monotonic()
+
+    def so_far(message: str) -> Result:
+        begun = given[: len(given) - len(queue)]  # those that have not ended are for whoever resumes
+        return optimizer.result(message, [*filter(optimizer.awaits, begun), *queue])
 
     def report(evaluation: Evaluation) -> None:
         bar.update(optimizer.history)
         optimizer.check_limited()
         if callback is not None:
-            callback(optimizer.result("running", queue))
+            callback(so_far("running"))
         if not evaluation.ok:
             check_named(optimizer.history.evaluations)
-            stop_if_hopeless(optimizer.result("too many failures", queue), max_failures)
-        if enough and (why := enough.reason(optimizer.result("running", queue), time.monotonic() - began)):
+            stop_if_hopeless(so_far("too many failures"), max_failures)
+        if enough and (why := enough.reason(so_far("running"), time.monotonic() - began)):
             raise Enough(why)
 
     bar = Progress(n_evals, shown=as_truth("progress", progress))
-    with isolated(fun, guard) as fun, _carrying_the_result(optimizer), bar:
+    with isolated(fun, guard) as fun, _carrying_the_result(optimizer.space, so_far), bar:
         try:
             work = Work(fun, optimizer, queue, n_evals, guard, report)
             if executor is None:
@@ -178,7 +191,7 @@ def minimize(
             message = "stopped: the workers were lost; every finished evaluation is kept"
         except KeyboardInterrupt:
             message = "interrupted from the keyboard; every finished evaluation is kept"
-    return optimizer.result(message, queue)
+    return so_far(message)
 
 
 def _keywords() -> list[str]:
@@ -190,39 +203,57 @@ def _keywords() -> list[str]:
 def _check_callables(fun: Any, callback: Any, executor: Any) -> None:
     if not callable(fun):
         raise InvalidInputError(f"expected a function; got {shown(fun)}; try minimize(f, bounds)")
+    _check_signature(fun)
     if callback is not None and not callable(callback):
         raise InvalidInputError(
             f"expected callback as a function of a result; got {shown(callback)}; try callback=print"
         )
-    if executor is not None and not has(executor, "submit"):
+    if executor is not None and (is_a(executor, type) or not has(executor, "submit")):
         raise InvalidInputError(
             f"expected executor with a method `submit`; got {shown(executor)}; "
             "try concurrent.futures.ThreadPoolExecutor(4)"
         )
 
 
+def _check_signature(fun: Callable[[Any], Any]) -> None:
+    """Raise if no call of the function with one argument can succeed."""
+    if inspect.iscoroutinefunction(fun):
+        raise InvalidInputError(f"expected a function that returns a number; got {shown(fun)}, which returns a "
+                                "coroutine; try lambda x: asyncio.run(f(x))")  # fmt: skip
+    try:
+        signature = inspect.signature(fun)
+    except (ValueError, TypeError):  # it has none to look at
+        return
+    try:
+        signature.bind(None)
+    except TypeError:
+        raise InvalidInputError(f"expected a function of one argument, the point; got {shown(fun)} with {signature}; "
+                                "try lambda x: f(*x), or functools.partial for the others") from None  # fmt: skip
+
+
 def _finished(optimizer: Optimizer, n_evals: int, n_given: int, exhausted: bool = False) -> str:
     """What is said of a run that came to its end."""
     n, n_init = len(optimizer.history), optimizer.settings.n_init
     if exhausted:
-        message = f"every point of the space has been evaluated ({n})"
+        whole = optimizer.space.n_values <= ENUMERATED
+        message = f"every point of the space has been evaluated ({n})" if whole else f"no new point was found after {n}"
     elif n_given >= n_evals:
         return f"nothing to do: {n_given} evaluations were given, n_evals is {n_evals}"
     else:
         message = f"all {n_evals} evaluations done" if n_evals > 1 else "1 evaluation done"
-    whole = "all of them of" if n > 1 else "of"
-    return message if n > n_init else f"{message}, {whole} the initial design (n_init={n_init})"
+    of_these = "all of them of" if n > 1 else "of"
+    return message if n > n_init else f"{message}, {of_these} the initial design (n_init={n_init})"
 
 
 @contextlib.contextmanager
-def _carrying_the_result(optimizer: Optimizer) -> Iterator[None]:
+def _carrying_the_result(space: Space, so_far: Callable[[str], Result]) -> Iterator[None]:
     """Whatever is raised inside has the result so far as its attribute `result`."""
     try:
         yield
     except BaseException as error:
-        if isinstance(error, TooManyFailuresError) and getattr(error.result, "space", None) is optimizer.space:
+        if isinstance(error, TooManyFailuresError) and getattr(error.result, "space", None) is space:
             raise
-        result = optimizer.result(f"stopped by {described(error)}")
+        result = so_far(f"stopped by {described(error)}")
         if _carries(error, result):
             raise
         raise RunStoppedError(

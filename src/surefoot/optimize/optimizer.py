@@ -98,7 +98,7 @@ class Optimizer:
         reference_on(device)  # complain now
         self.device = device
         self._lock = threading.RLock()
-        empty = History(direction=self.direction)
+        empty = History(direction=self.direction, names=self.space.names if self.space.named else ())
         self._state = State(empty, empty.warmth, check_objective(objective))
         if history is not None:
             self._resume(history)
@@ -116,6 +116,7 @@ class Optimizer:
                 f"{history.direction}; try maximize={history.direction == 'maximize'}, or "
                 f"dataclasses.replace(history, direction={self.direction!r}) if only its label is wrong"
             )
+        history = history.ordered_as(self.space)
         objective = self._objective_of(history)
         if objective != VALUE:
             self._state = replace(self._state, objective=objective)

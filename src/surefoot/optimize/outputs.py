@@ -26,27 +26,27 @@ OPTIONAL = ("progress", "fidelity")  # numbers of an evaluation that are columns
 _MAX_SHOWN = 100  # characters of a returned value in a reason
 _MAX_LISTED = 400  # characters of the names of outputs
 _MOST_OUTPUTS = 1_000
+_AMONG = " among the outputs; got"
+_NUMBERS = "expected a number for each output"
+_RETURNED = "the function returned"  # what begins a reason: something that is no number
+_MISNAMED = 5  # evaluations
 
 
 def as_float(value: Any) -> float:
     """A scalar result as a float: numbers, 0-d and one-element arrays. TypeError for anything else."""
     if is_a(value, bool, np.bool_, str, bytes) or value is None:
-        raise TypeError(f"the function returned {shown(value, _MAX_SHOWN)}, not a number")
+        raise TypeError(f"{_RETURNED} {shown(value, _MAX_SHOWN)}, not a number")
     if is_a(value, np.ma.MaskedArray) and np.ma.is_masked(value):  # its data mean nothing
-        raise TypeError("the function returned a masked value, not a number")
+        raise TypeError(f"{_RETURNED} a masked value, not a number")
     try:
         array = np.asarray(value)
     except Exception as error:
         kind = "a ragged sequence" if is_a(value, list, tuple) else f"an object of type {type(value).__name__}"
-        raise TypeError(f"the function returned {kind}, not one real number ({described(error)})") from None
+        raise TypeError(f"{_RETURNED} {kind}, not one real number ({described(error)})") from None
     if array.size == 1 and array.dtype.kind in "iuf":
         return float(array.reshape(()).item())
     of_shape = f"of shape {array.shape}" if array.ndim > 0 else shown(value, _MAX_SHOWN)
-    raise TypeError(f"the function returned {type(value).__name__} {of_shape}, not one real number")
-
-
-_AMONG = " among the outputs; got"
-_MISNAMED = 5  # evaluations
+    raise TypeError(f"{_RETURNED} {type(value).__name__} {of_shape}, not one real number")
 
 
 def check_objective(name: Any) -> str | None:
@@ -59,12 +59,13 @@ def check_objective(name: Any) -> str | None:
 def as_outputs(value: Any, objective: str | None = None, limited: Collection[str] = ()) -> tuple[str, dict[str, float]]:
     """The objective's name, and all outputs of what a function returned; limited: outputs that have limits.
 
-    TypeError if it is neither a number nor a dict; InvalidInputError if the dict is no dict of outputs.
+    Where the objective has a name, what is no number and not limited is left alone. TypeError if it is neither a number
+    nor a dict; InvalidInputError if the dict is no dict of outputs.
     """
     if not is_a(value, Mapping):
         name = VALUE if objective is None else objective
         return name, {name: as_float(value)}
-    outputs = check_outputs(value)
+    outputs = check_outputs(value, None if objective is None else {objective, *limited})
     names = list(outputs)
     free = [name for name in names if name not in limited]
     if objective is None and 1 in (len(names), len(free)):
@@ -89,30 +90,46 @@ def _meant(objective: str | None, names: list[str], limited: Collection[str]) ->
 
 
 def check_named(evaluations: Iterable[Evaluation]) -> None:
-    """Raise if nothing has succeeded and several have failed because the objective is none of their outputs.
+    """Raise if nothing has succeeded and several have failed because of what the function returned.
 
-    One or two of them may be simulations that ended early; several are a wrong name.
+    One or two of them may be simulations that ended early; several are a wrong name, or a text. None is a failure.
     """
     reasons: list[str] = []
     for e in evaluations:
         if e.ok:
             return
-        reasons += [e.reason] if _AMONG in e.reason else []
-    if len(reasons) >= _MISNAMED:
-        raise InvalidInputError(f"{reasons[0]} ({len(reasons)} evaluations have failed so)")
+        reasons += [e.reason] if _is_of_names(e.reason) or _is_no_number(e.reason) else []
+    if len(reasons) < _MISNAMED:
+        return
+    so_often = f"({len(reasons)} evaluations have failed so)"
+    if _is_of_names(reasons[0]):
+        raise InvalidInputError(f"{reasons[0]} {so_often}")
+    raise InvalidInputError(
+        f"expected a function that returns a number or a dict of numbers; got one where {reasons[0]}; "
+        f"try float(…) {so_often}"
+    )
 
 
-def check_outputs(given: Any) -> dict[str, float]:
-    """Numbers by name; an error if it is anything else."""
+def _is_of_names(reason: str) -> bool:
+    return _AMONG in reason or reason.startswith(_NUMBERS)
+
+
+def _is_no_number(reason: str) -> bool:
+    return reason.startswith(_RETURNED) and not reason.startswith(f"{_RETURNED} None")
+
+
+def check_outputs(given: Any, needed: Collection[str] | None = None) -> dict[str, float]:
+    """Numbers by name; an error if one of those needed (None: all), or every one, is anything else."""
     if not is_a(given, Mapping):
         raise InvalidInputError(f"expected outputs as a dict of numbers; got {shown(given)}; try {{'mass': 1.0}}")
     entries = _entries(given)
     outputs = {name: number for name, number in entries.items() if number is not None}
-    bad = [name for name in entries if name not in outputs]
+    bad = [name for name in entries if name not in outputs and (not outputs or needed is None or name in needed)]
     if bad:
         raise InvalidInputError(
-            f"expected a number for each output; got {_listed(list(entries))}, where {bad[0]!r} is "
-            f"{shown(given[bad[0]], _MAX_SHOWN)}; try float('nan') for what was not computed"
+            f"{_NUMBERS}; got {_listed(list(entries))}, where {bad[0]!r} is "
+            f"{shown(given[bad[0]], _MAX_SHOWN)}; try float('nan') for what was not computed, or the name of the "
+            "objective, which leaves other entries alone"
         )
     return outputs
 
@@ -133,10 +150,17 @@ def _entries(given: Mapping[Any, Any]) -> dict[str, float | None]:
     entries: dict[str, float | None] = {}
     for name, entry in items:
         try:
-            entries[str(name)] = as_float(entry)
+            entries[str(name)] = _as_output(entry)
         except Exception:  # TypeError, or what an object does when it is looked at
             entries[str(name)] = None
     return entries
+
+
+def _as_output(entry: Any) -> float:
+    """One of several outputs: what was not computed is None or NaN, and a truth is 0 or 1."""
+    if entry is None:
+        return math.nan
+    return float(entry) if is_a(entry, bool, np.bool_) else as_float(entry)
 
 
 def _listed(names: list[str]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
 from dataclasses import replace
+from pickle import PicklingError
 
 from surefoot.errors import InvalidInputError, SpaceExhaustedError, WorkersLostError, described, shown
 from surefoot.optimize.checks import is_a
@@ -44,6 +45,7 @@ def in_parallel(work: Work, executor: Executor, n_workers: int | None) -> None:
                 )
             for future in done:
                 _raise_if_broken(future)
+                _raise_if_unsendable(future)
                 evaluation = _collect(future, running[future])
                 optimizer.record(evaluation)
                 del running[future]
@@ -94,6 +96,18 @@ def _raise_if_broken(future: Future[Evaluation]) -> None:
             f"expected workers that stay alive; got {described(error)}: a worker process died and the executor takes "
             "no more work; try isolate='process', which keeps the death of an evaluation to itself"
         ) from error
+
+
+def _raise_if_unsendable(future: Future[Evaluation]) -> None:
+    """Raise if the executor could not send the function: what the function itself raises is in its evaluation."""
+    error = None if future.cancelled() else future.exception()
+    if not isinstance(error, PicklingError | AttributeError | TypeError):
+        return
+    if isinstance(error, PicklingError) or "pickle" in str(error) or "local object" in str(error):  # from 3.13 on
+        raise InvalidInputError(
+            f"expected a function that can be sent to the workers of the executor; got {described(error)}; "
+            "try a function of a module, or a ThreadPoolExecutor with isolate='process'"
+        ) from None
 
 
 def _has_ended(future: Future[Evaluation]) -> bool:

@@ -8,6 +8,7 @@ Fixed     A parameter with one value only (low = high, one choice) is a constant
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import math
 from collections.abc import Iterable
@@ -377,7 +378,10 @@ class Categorical:
 
 
 def _as_python(choice: Value) -> Value:
-    """NumPy's text and numbers as Python's, which files can hold."""
+    """NumPy's text and numbers as Python's, which files can hold; lists as tuples, as points have them."""
+    if type(choice) in (list, tuple):
+        with contextlib.suppress(RecursionError):  # a list that holds itself
+            return tuple(_as_python(part) for part in choice)
     return choice.item() if is_a(choice, np.str_, np.bytes_, np.bool_, np.integer, np.floating) else choice
 
 

@@ -54,7 +54,7 @@ class Result:
     fun: float  # its value; NaN if nothing succeeded
     nfev: int
     n_failures: int
-    success: bool  # at least one evaluation succeeded
+    success: bool  # at least one evaluation succeeded; `feasible` says whether one is within all limits
     message: str
     x_iters: list[Any]  # every point, in the order of evaluation
     func_vals: np.ndarray  # every value; NaN where the evaluation failed
@@ -64,6 +64,9 @@ class Result:
     sign: float = 1.0
     numbers: tuple[int, ...] = ()  # of the evaluations: 0, 1, …, or in a study the numbers of their trials
     queue: tuple[tuple[Value, ...], ...] = ()  # points of x0 that the run did not come to
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {f.name: getattr(self, f.name) for f in fields(self)}  # not the models, which can be made again
 
     def __getitem__(self, name: str) -> Any:
         if not is_a(name, str) or name not in self.keys():

@@ -34,9 +34,10 @@ _MOST_INITIAL = 100_000  # points of a design: each suggestion draws all of them
 def default_n_init(d: int, n_evals: int | None = None) -> int:
     """2 d + 2 points: as good after 100 evaluations as the paper's 10 d, and better before (docs/evidence/designs.md).
 
-    Of a budget that is known at most half. Budgets of 4 d + 4 or more do not matter: 50 evaluations are 25 and 25 more.
+    Of a budget that is known at most half, or 4 of 5 to 7 (3 of 4, 2 of 3). Budgets of 4 d + 4 or more do not
+    matter: 50 evaluations are 25 and 25 more.
     """
-    return 2 * d + 2 if n_evals is None else min(2 * d + 2, max(1, n_evals // 2))
+    return 2 * d + 2 if n_evals is None else min(2 * d + 2, max(1, n_evals // 2, min(4, n_evals - 1)))
 
 
 @dataclass(frozen=True)

@@ -41,9 +41,13 @@ def _names_and_specs(bounds: Any) -> tuple[list[str], list[Any], bool]:
     """Names, what is said of each parameter, and whether points are dicts."""
     if is_a(bounds, Mapping):
         try:
-            names, specs = [str(name) for name in bounds], list(bounds.values())
+            names, specs = list(bounds), list(bounds.values())
         except Exception:
             names, specs = [], []
+        wrong = [name for name in names if not is_a(name, str) or not name]
+        if wrong:
+            raise InvalidInputError(f"expected names of parameters as text; got {shown(wrong[0])}; try {{'a': (0, 1)}}")
+        names = [str(name) for name in names]
         if len(set(names)) != len(specs):
             raise InvalidInputError(
                 f"expected a dict of bounds with a different name for each; got {shown(bounds)}; try {{'a': (0, 1)}}"

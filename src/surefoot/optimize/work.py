@@ -48,13 +48,6 @@ class Work:
 def one_by_one(work: Work) -> None:
     """All of it, here [NH18, Algorithms 1 and 2]."""
     while work.n_left > 0:
-        given = bool(work.queue)
-        point = work.next_point()
-        try:
-            evaluation = evaluate(*work.task(point))
-        except BaseException:
-            if given:  # it is still to be done, by whoever resumes
-                work.queue.insert(0, point)
-            raise
+        evaluation = evaluate(*work.task(work.next_point()))
         work.optimizer.record(evaluation)
         work.report(evaluation)

@@ -32,7 +32,7 @@ from surefoot.runs.names import PROGRESS
 from surefoot.runs.problem import Problem
 from surefoot.runs.rows import Row
 from surefoot.runs.tables import RESERVED
-from surefoot.runs.values import as_number, value_of
+from surefoot.runs.values import as_number, domain_of, value_of
 
 _FAILED = "failed, in {}"  # a failure without a reason
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+([eE][+-]?\d+)?")
@@ -80,7 +80,7 @@ class _Columns:
         parameters = {name: _column(name, names, problem) for name in problem.parameters}
         value = next((name for name in (problem.evaluator.name, VALUE) if name and name in names), "")
         outputs = _outputs(problem, rows, {*parameters.values(), value, VALUE})
-        used = {*parameters.values(), value, *outputs, *RESERVED, PROGRESS, VALUE}
+        used = {*parameters.values(), value, *outputs, *(name for name in RESERVED if name != VALUE), PROGRESS}
         return cls(parameters, value, outputs, [name for name in names if name not in used])
 
     def told(self, objective: str) -> Iterator[str]:
@@ -130,7 +130,8 @@ def _read(problem: Problem, rows: Sequence[Row], columns: _Columns, origin: str)
         x = {n: _value(n, row.get(c, ""), problem, where) for n, c in columns.parameters.items()}
         wrong = [n for n, v in x.items() if not contains(problem.parameters[n], v)]
         if wrong:
-            outside.append(f"{where}: {wrong[0]} = {x[wrong[0]]}")
+            name = wrong[0]
+            outside.append(f"{where}: {name} = {x[name]}; expected it {domain_of(problem.parameters[name])}")
             continue
         text, reason = row.get(value, "").strip() if value else "", row.get("reason", "").strip()
         y = _number(value, text, where) if text else math.nan

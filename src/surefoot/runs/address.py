@@ -8,7 +8,7 @@ import re
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
-from surefoot.errors import InvalidInputError
+from surefoot.errors import InvalidInputError, shown
 
 _SECRETS = ("password", "sslpassword", "passwd", "pwd")  # keys of an address's query
 _KINDS = re.compile(r"(postgres|postgresql|sqlite|mysql)(\+\w+)?:")
@@ -19,6 +19,12 @@ _QUERY_PART = re.compile(rf"({'|'.join(_SECRETS)})=[^&\s]*", re.IGNORECASE)
 def parse_url(place: str | os.PathLike[str]) -> URL:
     """The URL of a storage: sqlite:///…, postgresql://… or the path of a SQLite file."""
     text = os.fspath(place)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise InvalidInputError(
+            f"expected the path of a storage in UTF-8; got {shown(text)}; try renaming file or folder, or --storage"
+        ) from None
     if "://" not in text and not _KINDS.match(text):
         return URL.create("sqlite", database=text)
     try:

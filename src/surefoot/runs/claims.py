@@ -36,6 +36,7 @@ from optuna.trial import FrozenTrial, Trial, TrialState
 from surefoot.errors import DeviceMemoryError, SpaceExhaustedError, SuggestionError, encodable
 from surefoot.integrations.optuna import SurefootSampler
 from surefoot.integrations.optuna_history import (
+    AGAIN,
     INSTEAD,
     OUTPUT,
     REPEATED,
@@ -55,7 +56,6 @@ from surefoot.runs.storage import reading
 
 OWNER = "surefoot:owner"  # system attribute of a trial: who evaluates it
 RETRY = "surefoot:retry_of"  # user attribute: the number of the lost trial that it repeats
-AGAIN = "surefoot:again_of"  # user attribute: the number of the trial whose place it took
 LATE = "surefoot:late_from"  # user attribute: the number of the given-up trial whose result this is
 PATIENCE = 6  # heartbeats without a sign of life
 _GAP = 3  # heartbeats without a successful look, after which silence is counted anew

@@ -79,6 +79,11 @@ def deck_from(table: Mapping[str, Any], folder: Path, samples: Samples) -> tuple
     double = sorted({name for name in made if made.count(name) > 1})
     with at("files" if set(double) & set(files) else "copy"):
         expect(not double, "files, copy and link to make each name once", double, "another name for one of them")
+    linked = {Path(source).name for source in links}
+    for name in files:  # all trials would write one file, each into the others' calculations
+        with at("files", name):
+            inside = PurePosixPath(name).parts[0] not in linked
+            expect(inside, "files outside of linked folders, which all trials share", name, "copy instead of link")
     used: set[str] = set()
     contents = {}
     for name, source in files.items():

@@ -68,8 +68,18 @@ def evaluate_trial(
     name = problem.evaluator.name or None
     status: Literal["failed", "transient"] = "transient" if transient else "failed"
     evaluation = from_outcome((), outcome, duration, name, status, problem.settings.outputs)
-    ends = {"stdout": tail(folder / STDOUT, _TAIL_BYTES), "stderr": tail(folder / STDERR, _TAIL_BYTES)}
-    return Finished(evaluation, {"host": platform.node(), "folder": str(folder), **ends}, outcome.exception_names)
+    told = {"host": platform.node(), "folder": str(folder), **_ends(problem, folder, bool(outcome.reason))}
+    return Finished(evaluation, told, outcome.exception_names)
+
+
+def _ends(problem: Problem, folder: Path, failed: bool) -> dict[str, str]:
+    """The ends of what the command printed; of a failure those of the last step that was begun, after its name."""
+    steps = [step.name for step in problem.evaluator.steps] if failed else [""]
+    begun = [name for name in steps if (folder / f"{name}{'.' * bool(name)}{STDOUT}").exists()]
+    name = begun[-1] if begun else ""
+    before, heading = (f"{name}.", f"[{name}]\n") if name else ("", "")
+    texts = {key: tail(folder / f"{before}{key}.txt", _TAIL_BYTES) for key in ("stdout", "stderr")}
+    return {key: heading + text if text else "" for key, text in texts.items()}
 
 
 def _evaluate(problem: Problem, number: int, x: dict[str, Any], folder: Path, watch: Watch | None) -> Outcome:

@@ -19,6 +19,7 @@ Placeholders: {name} of a parameter, with a format if wanted ({f_L:.3e}); {here}
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import shutil
@@ -26,6 +27,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
+from signal import Signals
 from typing import Any
 
 from optuna.distributions import BaseDistribution
@@ -157,6 +159,7 @@ def evaluator_from(table: Mapping[str, Any], folder: Path, parameters: Mapping[s
         expect(
             names, "retry_on as a list of exit statuses, signals or exceptions", retry_on, 'retry_on = [75, "OSError"]'
         )
+        _check_retried([str(name) for name in retry_on], table)
     name = table.get("name", "")
     with at("name"):
         expect(isinstance(name, str) and ("name" not in table or name != ""), "name as text", name, 'name = "loss"')
@@ -179,7 +182,7 @@ def evaluator_from(table: Mapping[str, Any], folder: Path, parameters: Mapping[s
 
 def _check_positive(key: str, value: Any) -> None:
     positive = value is None or (is_number(value) and value > 0)
-    expect(positive, f"{key} as a positive number", value, f"{key} = 60")
+    expect(positive, f"{key} as a positive number", value, f"{key} = {4000 if key == 'memory_limit_mb' else 60}")
 
 
 def _environment(environment: Any) -> dict[str, str]:
@@ -205,7 +208,8 @@ def _of_command(
     steps: dict[str, tuple[Step, ...]] = {}
     for key in ("before", "after"):
         with at(key):
-            steps[key], own = _steps(key, table.get(key, []), folder, samples)
+            taken = [step.name for others in steps.values() for step in others]
+            steps[key], own = _steps(key, table.get(key, []), folder, samples, taken)
         used |= own
     missing = [name for name in parameters if name not in used]
     reads_file = not used & set(parameters) or any(PARAMETERS_FILE in argument for argument in command)
@@ -230,6 +234,17 @@ def _of_command(
     return Evaluator(command, value=value, deck=deck, before=steps["before"], after=steps["after"], results=results)
 
 
+def _check_retried(names: list[str], table: Mapping[str, Any]) -> None:
+    """What a command ends with is known; a function, also one that reads results, may raise anything."""
+    if "python" in table or "python" in str(table.get("results", "")):
+        return
+    written = {name.lower(): name for name in ("timeout", *(signal.name for signal in Signals))}
+    for name in names:
+        known = name in written.values() or (name.isdecimal() and int(name) <= 255)
+        near = written[nearest(name, written) or "timeout"]
+        expect(known, "retry_on of exit statuses, signals or timeout", name, f'"{near}"')
+
+
 def _check_name(name: str, results: list[str]) -> None:
     """Which of the results is the value must be known."""
     meant = nearest(name, results) or (results[-1] if results else "")
@@ -252,7 +267,8 @@ def _command(command: Any, folder: Path, samples: Samples) -> tuple[tuple[str, .
     return (_executable(command[0], folder), *command[1:]), used
 
 
-def _steps(key: str, steps: Any, folder: Path, samples: Samples) -> tuple[tuple[Step, ...], set[str]]:
+def _steps(key: str, steps: Any, folder: Path, samples: Samples, taken: list[str]) -> tuple[tuple[Step, ...], set[str]]:
+    """The steps, and the names in them; taken: names of other steps."""
     example = f'{key} = [{{command = ["./mesher", "case.geo"], timeout_s = 60}}]'
     expect(isinstance(steps, list), f"{key} as a list of commands", steps, example)
     found: list[Step] = []
@@ -267,14 +283,19 @@ def _steps(key: str, steps: Any, folder: Path, samples: Samples) -> tuple[tuple[
         name = step.get("name", os.path.basename(command[0]))
         plain = isinstance(name, str) and name != "" and not set(name) & set("/\n\r{}")
         expect(plain, f"the name of a step in {key} as text without a slash", name, 'name = "mesher"')
-        if name in (earlier.name for earlier in found):
-            name = f"{name}-{len(found) + 1}"
+        others = [*taken, *(earlier.name for earlier in found)]
+        if name in others:
+            name = next(new for k in itertools.count(2) if (new := f"{name}-{k}") not in others)
         found.append(Step(command, step.get("timeout_s"), name))
     return tuple(found), used
 
 
 def _executable(name: str, folder: Path) -> str:
     """The program's path: with a slash relative to the TOML file, without one from the PATH."""
+    words = name.split()
+    if len(words) > 1 and shutil.which(str(folder / words[0]) if "/" in words[0] else words[0]):
+        listed = ", ".join(f'"{word}"' for word in words)
+        raise InvalidInputError(f"expected one text for each part of command; got {shown(name)}; try [{listed}]")
     if "{" in name:
         return name
     path = str(folder / name) if "/" in name else name

@@ -103,7 +103,7 @@ class Jobs:
             job.attempt = max((int(path.stem[4:]) for path in job.folder.glob("try-*.sh")), default=0)
             job.known = job.file("number").exists()
         else:
-            job.folder.mkdir(parents=True)
+            job.folder.mkdir(mode=0o700, parents=True)
             (job.folder / REQUEST).write_bytes(pickle.dumps((self._problem, trial, dict(point))))
             write_whole(job.folder / _POINT, json.dumps(dict(point)))
         job.future.set_running_or_notify_cancel()

@@ -18,6 +18,7 @@ from typing import Any, Literal
 
 from surefoot.errors import InvalidInputError
 from surefoot.execute.processes import Processes, wait
+from surefoot.execute.supervise import CANNOT_START
 from surefoot.expect import expect
 from surefoot.optimize.result import Result
 
@@ -83,6 +84,8 @@ def notify(command: tuple[str, ...], folder: Path, told: dict[str, str], note: C
             code = processes.stop(running)
         if not in_time:
             note(f"notify was stopped after {TIMEOUT_S:g} s")
+        elif code == CANNOT_START:
+            note(f"notify could not be run: there is no program {command[0]}, or it cannot be executed")
         elif code != 0:
             note(f"notify ended with status {code}")
     except Exception as error:  # a notification is not worth a run

@@ -11,6 +11,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from surefoot.errors import StorageLostError
 from surefoot.runs.locks import lock_holder
+from surefoot.runs.sqlite_file import DAMAGED, is_damaged
 from surefoot.runs.storage import message_of
 
 PATIENCE_S = 600.0
@@ -37,6 +38,8 @@ class Patience:
                 found = operation()
             except (StorageInternalError, SQLAlchemyError) as error:
                 told = message_of(error)
+                if is_damaged(told):
+                    raise StorageLostError(f"expected a storage that can be read; got {told}; {DAMAGED}") from error
                 if "locked" in told:
                     told += lock_holder(self._place)
                 if attempt == 0:

@@ -171,10 +171,13 @@ def problem_from(table: Mapping[str, Any], folder: Path, default_name: str = "pr
         table.get(key, default) for key, default in (("n_evals", 100), ("direction", "minimize"), ("heartbeat_s", 10.0))
     )
     with at("n_evals"):
-        expect(is_count(n_evals, 1), "n_evals of at least 1", n_evals, "n_evals = 100")
+        expect(is_count(n_evals, 1), "n_evals as an integer of at least 1", n_evals, "n_evals = 100")
     with at("direction"):
         known = direction in ("minimize", "maximize")
-        expect(known, "direction minimize or maximize", direction, 'direction = "minimize"')
+        near = "maximize" if "max" in str(direction).lower() else "minimize"
+        expect(known, "direction minimize or maximize", direction, f'direction = "{near}"')
+    with at("notify"):
+        notified = command_of(table["notify"]) if "notify" in table else ()
     with at("heartbeat_s"):
         number = is_number(heartbeat) and 0.1 <= heartbeat <= 3600.0
         expect(number, "heartbeat_s between 0.1 and 3600 seconds", heartbeat, "heartbeat_s = 10")
@@ -214,7 +217,7 @@ def problem_from(table: Mapping[str, Any], folder: Path, default_name: str = "pr
         constraints=constraints,
         device=device,
         was=_was(table["parameters"], parameters),
-        notify=command_of(table["notify"]) if "notify" in table else (),
+        notify=notified,
     )
 
 

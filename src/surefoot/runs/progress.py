@@ -67,7 +67,7 @@ class ConsoleReporter:
         if self._first is None:
             self._first = counts.finished
             if counts.finished:
-                self.note(f"continuing after {counts.finished} evaluations")
+                self.note(f"continuing after {counts.finished} evaluation{'s' * (counts.finished != 1)}")
             if counts.forgotten:
                 self.note(f"{counts.forgotten} evaluations are forgotten: they do not count and teach nothing")
             if counts.outside:

@@ -72,6 +72,9 @@ def _of_csv(text: str, name: str) -> Iterator[Row]:
     mark = max(",;\t", key=table.partition("\n")[0].count)
     reader = csv.DictReader(io.StringIO(table, newline=""), delimiter=mark, skipinitialspace=True, restval="")
     try:
+        given = [name.strip() for name in reader.fieldnames or () if name]
+        double = sorted({name for name in given if given.count(name) > 1})
+        expect(not double, f"columns of {name} with different names", double, "leaving one out")
         for cells in reader:
             where = f"line {n_above + reader.line_num} of {name}"
             n_more = len(cells.pop(None, ()))

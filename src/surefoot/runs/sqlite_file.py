@@ -1,8 +1,9 @@
 """A study's SQLite file: connections that write, connections that only look, and whether it is still the same file.
 
 Writing  journal_mode = WAL, synchronous = NORMAL; see storage.py.
-Looking  mode = ro, so that nothing can be written. A database that nobody has open (it has no log) is opened as
-         immutable: otherwise SQLite would leave an empty log beside it.
+Looking  mode = ro, so that nothing can be written. Of a database that nobody has open (it has no log) a copy in memory
+         is read: SQLite would leave an empty log beside the file, or, told that it is immutable, read a part of what a
+         run writes that begins meanwhile.
 Gone     A process goes on in a file that was deleted, and nobody else can see what it writes. So the file's identity
          is compared before every transaction.
 """
@@ -20,6 +21,7 @@ from optuna.storages._rdb import models
 from surefoot.errors import InvalidInputError, StorageReplacedError
 
 BUSY_TIMEOUT_S = 2.0  # how long SQLite waits for another process; short, for it hears no signal while it waits
+DAMAGED = "the file is damaged; try a copy of it, or what `sqlite3 damaged.db .recover | sqlite3 new.db` saves"
 OPTUNA_TABLES = frozenset({"studies", "trials", "version_info", "alembic_version"})
 
 
@@ -35,8 +37,7 @@ class SqliteFile:
     def connect(self) -> sqlite3.Connection:
         """A connection; the first one makes the file if it may be created."""
         if not self._writes:
-            nobody = _is_wal(self.path) and not self.path.with_name(f"{self.path.name}-wal").exists()
-            return self._open(f"{self.path.as_uri()}?mode=ro{'&immutable=1' if nobody else ''}")
+            return self._copy() or self._open(f"{self.path.as_uri()}?mode=ro")
         self.check()
         connection = self._open(f"{self.path.as_uri()}?mode={'rwc' if self._create and not self._identity else 'rw'}")
         for pragma in ("synchronous = NORMAL", "checkpoint_fullfsync = 1", "fullfsync = 1"):
@@ -44,6 +45,23 @@ class SqliteFile:
         if self._create:  # otherwise whoever made the file has chosen
             connection.execute("PRAGMA journal_mode = WAL")
         self._identity = self._identity or identity(self.path)
+        return connection
+
+    def _copy(self) -> sqlite3.Connection | None:
+        """A connection to a copy in memory; None if somebody has the file open, or wrote to it while it was read."""
+        before = _version(self.path)
+        if before is None or not _is_wal(self.path):
+            return None
+        try:
+            image = bytearray(self.path.read_bytes())
+        except OSError:
+            return None
+        if _version(self.path) != before:
+            return None
+        image[18:20] = b"\1\1"  # in memory there is no log
+        connection = self._open(":memory:")
+        connection.deserialize(bytes(image))
+        connection.execute("PRAGMA query_only = 1")
         return connection
 
     def _open(self, uri: str) -> sqlite3.Connection:
@@ -60,11 +78,27 @@ class SqliteFile:
             )
 
 
+def is_damaged(told: str) -> bool:
+    """Whether SQLite says that parts of the file are lost: no patience helps."""
+    return "malformed" in told
+
+
 def _is_wal(path: Path) -> bool:
     """Whether the file's header says that it has a log: its read and write versions are 2."""
     with suppress(OSError), path.open("rb") as file:
         return file.read(20)[18:20] == b"\2\2"
     return False
+
+
+def _version(path: Path) -> tuple[int, ...] | None:
+    """What differs after something was written; None if there is a log: somebody has the file open, or was killed."""
+    if path.with_name(f"{path.name}-wal").exists():
+        return None
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
 
 
 def identity(path: Path) -> tuple[int, int] | None:
@@ -97,7 +131,6 @@ def _tables(path: Path) -> set[str]:
     except sqlite3.Error as error:
         if "locked" in str(error):  # it will pass
             raise StorageInternalError(str(error)) from error
-        raise InvalidInputError(
-            f"expected a database of studies at {path}; got {error}; try the file of a surefoot run"
-        ) from None
+        attempt = DAMAGED if is_damaged(str(error)) else "try the file of a surefoot run"
+        raise InvalidInputError(f"expected a database of studies at {path}; got {error}; {attempt}") from None
     return {str(name) for (name,) in rows}

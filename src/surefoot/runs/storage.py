@@ -37,13 +37,13 @@ from sqlalchemy.orm import Session
 from surefoot.errors import InvalidInputError, MissingExtraError, StorageLostError
 from surefoot.runs.address import parse_url, shown_url, without_secrets
 from surefoot.runs.file_systems import is_network
-from surefoot.runs.sqlite_file import OPTUNA_TABLES, SqliteFile, has_tables
+from surefoot.runs.sqlite_file import DAMAGED, OPTUNA_TABLES, SqliteFile, has_tables, is_damaged
 from surefoot.runs.working_copy import WorkingCopy
 
 __all__ = ["close_storage", "load_study", "open_storage", "opened", "parse_url", "shown_url", "study_names"]
 
 _OPEN_TRIES = 6  # two processes that create the tables at the same time get in each other's way
-_HOPELESS = ("not a database", "unable to open", "authentication", "does not exist", "malformed", "readonly")
+_HOPELESS = ("not a database", "malformed", "unable to open", "authentication", "does not exist", "readonly")
 _POSTGRES: dict[str, Any] = {  # a server that is not reachable is noticed in half a minute, not in hours
     "connect_timeout": 10, "keepalives": 1, "keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3,
     "tcp_user_timeout": 30_000,
@@ -242,10 +242,9 @@ def opened(place: str | os.PathLike[str], *, write: bool = False, create: bool =
         yield storage
     except (StorageInternalError, SQLAlchemyError, sqlite3.Error) as error:
         url = parse_url(place)
-        raise StorageLostError(
-            f"expected the storage {shown_url(url)} to answer; got {without_secrets(message_of(error), url)}; "
-            "try again when no other process holds its lock"
-        ) from error
+        told = without_secrets(message_of(error), url)
+        attempt = DAMAGED if is_damaged(told) else "try again when no other process holds its lock"
+        raise StorageLostError(f"expected the storage {shown_url(url)} to answer; got {told}; {attempt}") from error
     finally:
         if storage is not None:
             close_storage(storage)

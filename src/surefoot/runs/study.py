@@ -176,7 +176,7 @@ def counts_of(study: Study, n_evals: int, trials: Sequence[FrozenTrial] | None =
         forgotten=sum(FORGOTTEN in t.user_attrs for t in found),
         fallbacks=len(fallbacks_of(counted)),
         queued=sum(t.state == TrialState.WAITING for t in counted),
-        outside=sum(OUTSIDE in t.user_attrs and t.state.is_finished() for t in found),
+        outside=sum(OUTSIDE in t.user_attrs and FORGOTTEN not in t.user_attrs and t.state.is_finished() for t in found),
         reasons=tuple(f"trial {t.number}: {reason_of(t)}" for t in _last_failed(finished)),
     )
 

@@ -30,6 +30,7 @@ from surefoot.integrations.optuna_history import (
     trials_of,
 )
 from surefoot.integrations.optuna_outputs import objective_of, outputs_of
+from surefoot.optimize.document import dump_number
 from surefoot.optimize.history import VALUE
 from surefoot.optimize.outputs import OPTIONAL, columns
 from surefoot.runs.judge import Judge
@@ -75,7 +76,7 @@ def trial_rows(study: Study) -> list[Row]:
     ruled = judge.has_rules()
     values = ["value"] if len(study.directions) == 1 else [f"value_{i}" for i in range(len(study.directions))]
     told = {t.number: outputs_of(t) for t in trials}
-    names = dict.fromkeys(name for trial in trials for name in trial.params)
+    names = dict.fromkeys(name for trial in trials for name in _point(trial))
     further = dict.fromkeys(name for fields in told.values() for name in fields["further"])
     further.pop(objective_of(trials) or VALUE, None)
     parameters, outputs = columns((*RESERVED, *OPTIONAL, *values), names, further)
@@ -88,10 +89,10 @@ def trial_rows(study: Study) -> list[Row]:
             "status": status_of(t),
             **dict(zip(values, t.values or [None] * len(values), strict=True)),
             **({WITHIN: _yes(judge.is_within(t)) if t.state == TrialState.COMPLETE else None} if ruled else {}),
-            **{column: t.params.get(name) for name, column in parameters.items()},
+            **{column: _point(t).get(name) for name, column in parameters.items()},
             **{column: _or_none(told[t.number]["further"].get(name)) for name, column in outputs.items()},
             **{name: _or_none(told[t.number][name]) for name in known},
-            "duration_s": duration_of(t) if t.state.is_finished() else None,
+            "duration_s": _or_none(duration_of(t)) if t.state.is_finished() else None,
             "reason": reason_of(t) if t.state == TrialState.FAIL else "",
             "started": t.datetime_start.isoformat() if t.datetime_start else None,
             "ended": t.datetime_complete.isoformat() if t.datetime_complete else None,
@@ -101,6 +102,11 @@ def trial_rows(study: Study) -> list[Row]:
         }  # fmt: skip
         rows.append({name: encodable(value) if isinstance(value, str) else value for name, value in row.items()})
     return rows
+
+
+def _point(trial: FrozenTrial) -> dict[str, Any]:
+    """The values of the parameters; of a trial that waits those that are to be evaluated."""
+    return trial.params or dict(trial.system_attrs.get("fixed_params") or {})
 
 
 def _yes(holds: bool) -> str:
@@ -193,8 +199,9 @@ def _cell(value: Any) -> Any:
 
 
 def as_json(rows: Sequence[Row]) -> str:
-    """A list of objects; missing values are null."""
-    return json.dumps(list(rows), indent=1, allow_nan=True) + "\n"
+    """A list of objects; missing values are null, infinite ones the texts inf and -inf."""
+    told = [{k: dump_number(v) if isinstance(v, float) else v for k, v in row.items()} for row in rows]
+    return json.dumps(told, indent=1, allow_nan=False) + "\n"
 
 
 def _write_parquet(rows: Sequence[Row], path: Path) -> None:

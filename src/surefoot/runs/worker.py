@@ -244,7 +244,7 @@ class Worker:
         error = ConnectionError("its worker was lost") if future.cancelled() else future.exception()
         if isinstance(error, SurefootError):  # a command that cannot be started: nothing to learn, to go on with
             why = "not evaluated: the objective cannot be started"
-            self._persist(lambda: self._claims.release(claimed.number, why))
+            self._persist(lambda: self._claims.release(claimed.number, why, again=True))
             raise error
         if error is not None:  # a full disk, a lost Dask worker
             why = f"not evaluated: {error}"
@@ -325,6 +325,10 @@ class Worker:
             self._persist(lambda: make_durable(self._storage))
             rescue.done(path)
             self._reporter.note(f"{len(known)} results that an earlier run could not store are stored now")
+            if len(known) < len(results):
+                others = ", ".join(str(r.number) for r in results if r not in known)
+                self._reporter.note(f"results of the trials {others} in {path.with_suffix('.stored')} are not: the "
+                                    "storage has other trials of those numbers")  # fmt: skip
 
     def _give_back(self) -> None:
         """Report what has ended; whatever is still under way goes back to the queue."""

@@ -17,6 +17,7 @@ import platform
 import secrets
 import shutil
 import sqlite3
+import stat
 import tempfile
 from contextlib import suppress
 from pathlib import Path
@@ -40,11 +41,15 @@ class WorkingCopy:
                 'did not end; try, on the machine where it ran, python -c "import sqlite3; sqlite3.connect('
                 f"'{path.name}').execute('PRAGMA wal_checkpoint(TRUNCATE)')\""
             )
-        self._folder = Path(tempfile.mkdtemp(prefix="surefoot-"))
-        self.local = self._folder / path.name
-        self._published = _contents(path)
-        if path.exists():
-            self.local.write_bytes(self._published)
+        try:
+            self._folder = Path(tempfile.mkdtemp(prefix="surefoot-"))
+            self.local = self._folder / path.name
+            self._published = _contents(path)
+            if path.exists():
+                self.local.write_bytes(self._published)
+        except OSError:
+            os.close(self._lock)
+            raise
 
     def publish(self, connection: sqlite3.Connection) -> None:
         """Return when everything committed is in the file, on the disk of its server."""
@@ -62,6 +67,8 @@ class WorkingCopy:
             with beside.open("xb") as file:
                 file.write(image)
                 file.flush()
+                if self._path.exists():
+                    os.fchmod(file.fileno(), stat.S_IMODE(self._path.stat().st_mode))  # whoever may read it still may
                 os.fsync(file.fileno())
             beside.replace(self._path)
         except OSError as error:  # no space left, a server that does not answer
