@@ -5,6 +5,7 @@
     python -m benchmarks.designs --out results/designs --report        # the tables of what is there
 
     python -m benchmarks.designs --out results/designs/noise --noise 0.1
+    python -m benchmarks.designs --out results/designs/bbob --bbob --d 10 --d 20 --variant 2d+2 --variant 2d+2,14
 
 A variant is a rule for n_init in d (10d,30 is at most 30; 2d+2 is what it says) and a kind of design. All functions of
 equal d run in one batch, so that a GPU is not idle. Interrupted or killed, the same command goes on where it was.
@@ -26,6 +27,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.regret.further import FURTHER
+from benchmarks.regret.suites import bbob_function, is_bbob
 from surefoot import problems
 from surefoot.backend import reference_on
 from surefoot.engine.lockstep import run_in_lockstep
@@ -53,8 +55,17 @@ class Function:
     def __call__(self, units: np.ndarray) -> np.ndarray:
         """Values (m,) at points (m, d)."""
         x = self.low + units * (self.high - self.low)
+        if is_bbob(self.name):
+            return np.asarray([bbob_function(self.name, 1)(row) for row in x])
         further = FURTHER.get(self.name)
         return np.asarray(problems.get(self.name)(x) if further is None else further.function(x))
+
+
+def bbob(d: int) -> list[Function]:
+    """The first instance of the 24 functions of COCO's suite, with d inputs."""
+    names = [f"f{k:02d} d{d}" for k in range(1, 25)]
+    low, high = np.full(d, -5.0), np.full(d, 5.0)
+    return [Function(name, low, high, float(bbob_function(name, 1).best_value())) for name in names]
 
 
 def functions() -> list[Function]:
@@ -85,6 +96,7 @@ class Case:
     n: int
     device: str
     noise: float = 0.0  # its standard deviation, in those of the function over the box
+    bbob: bool = False  # functions of COCO's suite instead
 
     @property
     def path(self) -> str:
@@ -95,7 +107,7 @@ class Case:
 
 def run(case: Case, folder: Path) -> None:
     """Run every function from every seed and keep the best values so far."""
-    group = [f for f in functions() if len(f.low) == case.d]
+    group = bbob(case.d) if case.bbob else [f for f in functions() if len(f.low) == case.d]
     n_init, kind = parse(case.variant, case.d)
 
     cube = np.random.default_rng(0).random((2000, case.d))
@@ -119,25 +131,25 @@ def run(case: Case, folder: Path) -> None:
         folder / case.path,
         variant=case.variant,
         names=np.asarray([f.name for f in group]),
+        f_star=np.asarray([f.f_star for f in group]),
         best=best.reshape(len(group), case.seeds, case.n),
     )
 
 
 def read(folder: Path) -> dict[str, dict[str, np.ndarray]]:
     """log10 regret (seeds, n) by variant and function."""
-    f_star = {f.name: f.f_star for f in functions()}
     found: dict[str, dict[str, np.ndarray]] = {}
     for path in sorted(folder.glob("*.npz")):
         with np.load(path) as data:
-            for name, best in zip(data["names"].tolist(), data["best"], strict=True):
-                found.setdefault(str(data["variant"]), {})[name] = log10_regret(best, f_star[name])
+            for name, best, f_star in zip(data["names"].tolist(), data["best"], data["f_star"].tolist(), strict=True):
+                found.setdefault(str(data["variant"]), {})[name] = log10_regret(best, f_star)
     return found
 
 
 def report(found: dict[str, dict[str, np.ndarray]]) -> str:
     """Mean ranks of the medians, tests against the first variant, and the medians."""
     variants = [v for v in VARIANTS if v in found] + sorted(set(found) - set(VARIANTS))
-    names = [f.name for f in functions() if all(f.name in found[v] for v in variants)]
+    names = [name for name in found[variants[0]] if all(name in found[v] for v in variants)]
     n = min(runs[name].shape[1] for runs in found.values() for name in names)
     budgets = [b for b in BUDGETS if b <= n]
     lines = [
@@ -176,6 +188,7 @@ def main(words: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--variant", action="append", help=f"repeatable; default: {' '.join(VARIANTS)}")
     parser.add_argument("--d", type=int, action="append", help="functions of so many inputs only; repeatable")
+    parser.add_argument("--bbob", action="store_true", help="the 24 functions of COCO's suite, with --d inputs (10)")
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--n", type=int, default=100, help="evaluations of a run")
     parser.add_argument("--noise", type=float, default=0.0, help="in standard deviations of the function over its box")
@@ -186,10 +199,14 @@ def main(words: list[str] | None = None) -> int:
     asked = parser.parse_args(words)
     raw = asked.out / "raw"
     try:
-        dims = sorted({len(f.low) for f in functions()} & set(asked.d or range(1, 100)), reverse=True)
+        there = set(asked.d or [10]) if asked.bbob else {len(f.low) for f in functions()}
+        dims = sorted(there & set(asked.d or there), reverse=True)
         variants = asked.variant or list(VARIANTS)
         cases = [
-            Case(v, d, asked.seeds, asked.n, asked.device, asked.noise) for v in variants for d in dims if parse(v, d)
+            Case(v, d, asked.seeds, asked.n, asked.device, asked.noise, asked.bbob)
+            for v in variants
+            for d in dims
+            if parse(v, d)
         ]
     except SurefootError as error:
         print(error, file=sys.stderr)

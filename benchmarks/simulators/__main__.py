@@ -46,7 +46,7 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--slow-seeds", type=int, default=3, help="seeds of smac")
     parser.add_argument("--n", type=int, default=100, help="evaluations a run")
-    parser.add_argument("--n-init", type=int, help="evaluations of the design; default: surefoot's")
+    parser.add_argument("--n-init", type=int, help="evaluations of the design; default: 2 d + 2")
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument("--time-limit", type=float, default=math.inf, help="minutes after which no run is begun")
     parser.add_argument("--emulated", action="store_true", help="on emulators: quick, no evidence about methods")

@@ -25,7 +25,7 @@ from examples.simulators.emulated import NAMES
 from surefoot.engine.suggest import initial_design
 from surefoot.errors import UnknownNameError
 from surefoot.optimize.reasons import kinds_of
-from surefoot.optimize.settings import Settings, default_n_init
+from surefoot.optimize.settings import Settings
 from surefoot.paper.resumable import write_whole
 from surefoot.paper.studies.failures.strategies import OTHERS, OURS, check_strategies
 
@@ -99,7 +99,7 @@ def plan(
         at = stage.get(strategy, 0)
         for seed in range(min(n_seeds, slow_seeds) if at == slow else n_seeds):
             for name in names:
-                first = min(n, n_init or default_n_init(problems.space_of(name).d))
+                first = min(n, n_init or 2 * problems.space_of(name).d + 2)  # the same for everybody
                 found.append(((at == slow, seed, at), Case(name, strategy, seed, n, first, emulated)))
     order = {name: i for i, name in enumerate(names)}
     return [case for _, case in sorted(found, key=lambda pair: (*pair[0], order[pair[1].problem]))]

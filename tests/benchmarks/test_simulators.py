@@ -16,7 +16,7 @@ from benchmarks.simulators.pairs import counts, pairs_table
 from benchmarks.simulators.runs import SimulatorRuns, bests, gathered
 from surefoot.engine.suggest import initial_design
 from surefoot.errors import InvalidInputError, UnknownNameError
-from surefoot.optimize.settings import Settings, default_n_init
+from surefoot.optimize.settings import Settings
 from surefoot.paper.solvers.counter import Stopped
 
 ROOT = Path(__file__).parents[2]
@@ -153,7 +153,7 @@ def test_slow_strategies_come_last_and_seeds_one_after_another():
 
 
 def test_a_design_is_that_of_the_default_unless_told():
-    for told, expected in ((None, default_n_init(6)), (9, 9)):
+    for told, expected in ((None, 14), (9, 9)):
         (case,) = runner.plan(["frame"], ["random"], n_seeds=1, n=100, slow_seeds=1, n_init=told)
         assert case.n_init == expected
 

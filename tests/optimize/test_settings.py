@@ -8,13 +8,21 @@ import pytest
 from surefoot import Optimizer, minimize
 from surefoot.engine.searches import PAPER_MODEL
 from surefoot.errors import InvalidInputError, UnknownNameError
-from surefoot.optimize.settings import Settings
+from surefoot.optimize.settings import Settings, default_n_init
 
 SQUARE = [(-1.0, 1.0), (-1.0, 1.0)]
 
 
 def bowl(x) -> float:
     return float((x[0] - 0.3) ** 2 + (x[1] + 0.2) ** 2)
+
+
+@pytest.mark.parametrize(
+    ("d", "n_evals", "n_init"),
+    [(1, None, 4), (6, None, 14), (7, None, 14), (100, None, 14), (2, 50, 6), (10, 60, 14), (10, 20, 10), (3, 7, 4)],
+)
+def test_a_design_has_two_points_a_parameter_and_two_but_is_never_large(d, n_evals, n_init) -> None:
+    assert default_n_init(d, n_evals) == n_init
 
 
 @pytest.mark.parametrize("search", ["paper", "paper-absolute", "paper-bayesopt"])

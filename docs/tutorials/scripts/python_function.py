@@ -44,7 +44,8 @@ result = surefoot.minimize(tube, space, n_evals=40)
 print(result)
 
 # %%
-# The first six points spread over the whole space (with d parameters there are 2 d + 2 of them).
+# The first six points spread over the whole space. With d parameters there are 2 d + 2 of them, 14
+# at most.
 # Every later point is a *suggestion*: the point where surefoot expects to gain most, given all
 # evaluations so far. The note says how near the best point is to failing.
 #

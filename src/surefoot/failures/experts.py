@@ -6,9 +6,11 @@ Experts   trend    all parts; hyperparameters of greatest posterior density.
           rough    the rough part alone: the base rate, and at a label that label. Nothing is fitted.
           random   the better of trend and sparse without the rough part: failures at random on top of a structure.
           rate     Laplace's rule (successes + 1) / (n + 2), whatever x is.
-Weights   w_i ~ PRIOR_i exp(log Z_i - penalty_i - OCCAM_i narrowing_i), log Z by expectation propagation: the density
-          of the prior at the hyperparameters counts for those that have any.  P = sum w_i P_i. An average of experts
-          says "I do not know" where one Gaussian cannot.
+Weights   w_i ~ PRIOR_i exp(SHARE (log Z_i - penalty_i - OCCAM_i narrowing_i)), log Z by expectation propagation: the
+          density of the prior at the hyperparameters counts for those that have any.  P = sum w_i P_i. An average of
+          experts says "I do not know" where one Gaussian cannot.
+Share     No simulator is drawn from any of the experts. Where all are wrong, the whole evidence is too sure of the one
+          that is least so.
 Occam     An expert that can say many things explains some labels by chance. Laplace's approximation of the integral
           over its hyperparameters has the factor exp(-narrowing): by how much the labels narrow what they may be. All
           of it is too much, for the priors are vague; OCCAM is what log loss asked for (docs/evidence/failures.md).
@@ -36,6 +38,7 @@ from surefoot.numerics.subsets import balanced
 
 PRIOR = (0.30, 0.12, 0.56, 0.01, 0.01)  # of trend, sparse, rough, random, rate
 OCCAM = (0.25, 0.50)  # of trend and sparse: how much of the narrowing counts
+SHARE = 0.8  # of the evidence that counts
 NEGLIGIBLE = 1e-2  # weight of an expert that is left out
 FLOOR = 1e-6  # least weight of the rate: P is never quite 0
 EFFORT = Effort(n_optimized=4, cold_tol=1e-2, warm_tol=0.03, warm_calls=6, polish_calls=8)
@@ -360,7 +363,7 @@ def _weights(score: np.ndarray, h: np.ndarray) -> np.ndarray:
     n_ok, n_failed = (h < 0.0).sum(axis=1), (h > 0.0).sum(axis=1)
     rate = [_log_beta(k + 1, m + 1) for k, m in zip(n_ok.tolist(), n_failed.tolist(), strict=True)]
     score = np.where(np.isfinite(score), score, -np.inf)
-    score = np.concatenate([score, np.asarray(rate)[:, None]], axis=1) + np.log(PRIOR)
+    score = SHARE * np.concatenate([score, np.asarray(rate)[:, None]], axis=1) + np.log(PRIOR)
     weights = np.exp(score - score.max(axis=1, keepdims=True))
     weights /= weights.sum(axis=1, keepdims=True)
     weights = np.where(weights < NEGLIGIBLE, [0.0] * 4 + [FLOOR], weights)
@@ -370,14 +373,13 @@ def _weights(score: np.ndarray, h: np.ndarray) -> np.ndarray:
 def _left_out(weights: np.ndarray, known: np.ndarray, h: np.ndarray) -> np.ndarray:
     """log P(no failure) at every label (J, n) without that label; known (4, J, n): the experts' log P(label | others).
 
-    Without label i the weights are w_e / P_e(h_i | the others), hence P(h_i | the others) = 1 / sum_e of those.
+    Without label i the weights are v_e ~ w_e / P_e(h_i | the others)^SHARE, and P(h_i | the others) is their average.
     """
     n_ok, n_failed = ((h * sign > 0.0).sum(axis=1, keepdims=True) for sign in (-1.0, 1.0))
-    rate = np.maximum(np.where(h < 0.0, n_ok, n_failed), 1) / (n_ok + n_failed + 1.0)
-    inverse = weights[:, 4:] / rate
-    for e in range(4):
-        inverse = inverse + np.where(weights[:, e : e + 1] > 0.0, weights[:, e : e + 1] * np.exp(-known[e]), 0.0)
-    own = np.minimum(-np.log(inverse), -1e-12)
+    rate = np.log(np.maximum(np.where(h < 0.0, n_ok, n_failed), 1) / (n_ok + n_failed + 1.0))
+    each = np.maximum(np.concatenate([known, rate[None]]), -700.0)  # (5, J, n); exp of it is not 0
+    v = weights.T[..., None] * np.exp(-SHARE * each)
+    own = np.minimum(np.log((v * np.exp(each)).sum(axis=0) / v.sum(axis=0)), -1e-12)
     return np.where(h < 0.0, own, np.where(h > 0.0, np.log(-np.expm1(own)), np.nan))
 
 

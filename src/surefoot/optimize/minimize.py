@@ -86,7 +86,7 @@ def minimize(
               return True or a number >= 0 where it is allowed. No point that violates one is evaluated, but for
               those that you give. See docs/howto/constraints.md
     n_evals   evaluations in total, failed ones and those of `history` and `x0` included
-    n_init    evaluations of the initial Latin hypercube: 2 per parameter and 2 more, at most half of n_evals
+    n_init    evaluations of the initial Latin hypercube: 2 per parameter and 2 more, at most 14 and half of n_evals
     policy    what to maximize: "alternate", the default (two EI steps, one ScaledEI step), or RND, MN, LCB, PI, EI,
               MES, MES-R, ScaledEI, or one of your own (register_policy)
     kernel    of the objective: "matern52" (twice differentiable), "se" (smooth), or "auto", the likelier of the two

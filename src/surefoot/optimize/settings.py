@@ -28,16 +28,18 @@ NOISE_ESTIMATED = "estimate"
 WARPS = ("auto", "both", "none")
 COSTS = ("evaluations", "time")
 AUTO = "auto"  # as it suits the search and the noise; Settings say what that is
+_ENOUGH = 14  # points of a design by default: from then on the model chooses better ones
 _MOST_INITIAL = 100_000  # points of a design: each suggestion draws all of them
 
 
 def default_n_init(d: int, n_evals: int | None = None) -> int:
-    """2 d + 2 points: as good after 100 evaluations as the paper's 10 d, and better before (docs/evidence/designs.md).
+    """2 d + 2 points, at most 14: better than the paper's 10 d, and no worse after 100 (docs/evidence/designs.md).
 
-    Of a budget that is known at most half, or 4 of 5 to 7 (3 of 4, 2 of 3). Budgets of 4 d + 4 or more do not
-    matter: 50 evaluations are 25 and 25 more.
+    Of a budget that is known at most half, or 4 of 5 to 7 (3 of 4, 2 of 3). Budgets of 28 or more do not matter: 50
+    evaluations are 25 and 25 more.
     """
-    return 2 * d + 2 if n_evals is None else min(2 * d + 2, max(1, n_evals // 2, min(4, n_evals - 1)))
+    wanted = min(2 * d + 2, _ENOUGH)
+    return wanted if n_evals is None else min(wanted, max(1, n_evals // 2, min(4, n_evals - 1)))
 
 
 @dataclass(frozen=True)
