@@ -61,8 +61,9 @@ def surefoot(f: Objective, design: np.ndarray, n: int, seed: int, **settings: An
     own = {key: value for key, value in settings.items() if "." not in key}
     with constants(inner):
         if q > 1:
-            optimizer = sf.Optimizer(f.bounds, n_init=len(design), seed=seed, **own)
-            optimizer.tell(design, [f(x) for x in design])
+            optimizer = sf.Optimizer(f.bounds, n_init=len(design) or None, seed=seed, **own)
+            if len(design):
+                optimizer.tell(design, [f(x) for x in design])
             while len(f.y) < n:
                 points = optimizer.ask(min(q, n - len(f.y)))
                 optimizer.tell(points, [f(x) for x in points])

@@ -11,7 +11,7 @@ import numpy as np
 from benchmarks.regret.libraries import LIBRARIES, OURS
 from benchmarks.regret.runner import Run
 from benchmarks.regret.scores import MeanRanks, names
-from benchmarks.regret.suites import SUITES
+from benchmarks.regret.suites import PER_INPUT, SUITES
 from surefoot.paper.figures import save_figure
 from surefoot.style import LIGHT, LINES, styled
 
@@ -59,8 +59,7 @@ def ecdf(runs: Sequence[Run], out: Path) -> None:
             share = np.mean([reached(run.distances[:n], n) for run in mine], axis=0)
             axis.plot(np.arange(1, n + 1) / d, share, label=name, color=_colour(name), lw=1.3)
         if not SUITES[suite].own_start:
-            end = SUITES[suite].per_input
-            axis.axvline(end, color=LIGHT["muted"], lw=0.8, ls=":", zorder=0, label="end of the design")
+            axis.axvline(PER_INPUT, color=LIGHT["muted"], lw=0.8, ls=":", zorder=0, label="end of the design")
         axis.set(
             title=f"{suite}, d = {d}",
             xscale="log",

@@ -187,9 +187,9 @@ def _heading(runs: Sequence[Run], commands: Sequence[str]) -> list[str]:
     made = f"Python {platform.python_version()}, NumPy {np.__version__}; {used}. {len(runs)} runs."
     return [
         "# Regret beside other libraries", "", *(f"    {command}" for command in commands), "", made, "",
-        "Every run starts from the Latin hypercube of 10 d points (many-inputs: 2 d) of its problem and seed, the same "
-        "for all libraries;",
-        "those of the suites small and mixed start as each library does by default. Less is better; the least is bold.",
+        "Every run starts from the Latin hypercube of 10 d points of its problem and seed, the same for all libraries;",
+        "those of the suites small, mixed and many-inputs start as each library does by default. Less is better; the "
+        "least is bold.",
         "How each library is called: docs/evidence/regret-study.md.", "",
     ]  # fmt: skip
 

@@ -16,7 +16,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from benchmarks.regret.libraries import LIBRARIES, adapter_of, parse, runs_on, version
-from benchmarks.regret.suites import SUITES, Objective, Task, is_bbob, make_task
+from benchmarks.regret.suites import PER_INPUT, SUITES, Objective, Task, is_bbob, make_task
 from surefoot.errors import UnknownNameError
 from surefoot.paper.resumable import save_whole
 
@@ -79,7 +79,7 @@ def plan(
 
 def _n_design(suite: str, problem: str) -> int:
     if is_bbob(problem):  # without COCO's being installed
-        return SUITES[suite].per_input * int(problem[5:])
+        return PER_INPUT * int(problem[5:])
     return make_task(suite, problem, 0).n_design
 
 

@@ -27,6 +27,7 @@ PAPER = tuple(p.abbreviation for p in problems.ALL)
 NOISY = ("BRA", "CAM", "GPR", "HM3", "SH10", "HM6")
 NOISE_LEVELS = (1, 10)  # standard deviation of the noise, in percent of that of the function over its box
 FAILING = ("BRA discs", "BRA random 20 %", "HM3 half-space 10 %", "HM3 half-space 30 %")  # 10 to 30 % of the box
+PER_INPUT = 10  # points of the design from which all libraries start, for each input
 BBOB_GROUPS = {
     "separable": range(1, 6),
     "moderate conditioning": range(6, 10),
@@ -47,7 +48,6 @@ class Task:
     floor: float = FLOOR  # distances below it count as this
     noise_sd: float = 0.0
     may_fail: bool = False
-    per_input: int = 10  # points of the design
 
     @property
     def d(self) -> int:
@@ -57,7 +57,7 @@ class Task:
     @property
     def n_design(self) -> int:
         """Points from which every library starts."""
-        return self.per_input * self.d
+        return PER_INPUT * self.d
 
     def log10_distance(self, f: np.ndarray) -> np.ndarray:
         """log10 |f - f_star|, not below the floor; 3 where f is not finite: nothing has succeeded yet."""
@@ -189,7 +189,6 @@ class Suite:
     make: Callable[[str, int], Task]  # problem and seed -> task
     checkpoints: tuple[int, ...] = (50, 100, 200)  # evaluations after which runs are compared
     own_start: bool = False  # every library begins as it does by default; otherwise all with the same design
-    per_input: int = 10  # points of that design, for each input
 
 
 def _bbob(*dimensions: int) -> tuple[str, ...]:
@@ -207,7 +206,7 @@ SUITES = {
     "many-inputs": Suite(
         (*(f"{name} d{d}" for d in (20, 50) for name in CLASSICAL), "HM6 d100",
          *_bbob(20, 40)),
-        tuple(range(1, 6)), 400, _of_many_inputs, (100, 200, 400), per_input=2,
+        tuple(range(1, 6)), 400, _of_many_inputs, (100, 200, 400), own_start=True,
     ),
     "small": Suite(
         (*PAPER, *FURTHER, *_bbob(2, 3, 5, 10)), tuple(range(1, 11)), 60, _of_any, (20, 30, 40, 60), own_start=True
@@ -223,7 +222,7 @@ def make_task(suite: str, problem: str, seed: int) -> Task:
     if suite not in SUITES or problem not in SUITES[suite].problems:
         known = ", ".join(SUITES[suite].problems if suite in SUITES else SUITES)
         raise UnknownNameError(f"expected one of {known}; got {suite!r}, {problem!r}; try another spelling")
-    return replace(SUITES[suite].make(problem, seed), per_input=SUITES[suite].per_input)
+    return SUITES[suite].make(problem, seed)
 
 
 def bbob_group(problem: str) -> str:

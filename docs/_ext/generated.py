@@ -113,7 +113,9 @@ def settings() -> str:
     }
     rows = []
     for name, _, comment in fields_of(Settings):
-        default = "2 d + 2, at most 14" if name == "n_init" else f"`{_shown(getattr(Settings(), name))}`"
+        default = (
+            "2 d + 2, at most 14" if name == "n_init" else f"`{_shown(getattr(Settings(), name))}`"
+        )
         choices = ", ".join(f'`"{choice}"`' for choice in names.get(name, ()))
         meaning = re.sub(r"(\{.*\}|\"[^\"]+\")", r"`\1`", comment)
         rows.append((f"`{name}`", meaning, choices, default))

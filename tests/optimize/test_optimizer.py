@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from surefoot import Categorical, Integer, Optimizer
+from surefoot import Categorical, Integer, Optimizer, problems
 from surefoot.errors import InvalidInputError, SpaceExhaustedError
 
 SQUARE = [(-1.0, 1.0), (-1.0, 1.0)]
@@ -184,6 +184,15 @@ def test_a_failed_point_is_not_asked_again() -> None:
     failed = opt.ask()
     opt.tell_failure(failed, "crashed")
     assert failed not in opt.ask(10)
+
+
+def test_a_batch_after_convergence_does_not_pile_up_on_the_best_point() -> None:
+    branin = problems.get("BRA")
+    opt = told(40, lambda x: float(branin(x)), branin.bounds, seed=1)
+    best = np.asarray(opt.history.evaluations[int(np.argmin(opt.history.y))].x)
+    low, high = np.asarray(branin.bounds).T
+    near = np.abs((np.asarray(opt.ask(16)) - best) / (high - low)).max(axis=1) < 1e-3
+    assert near.sum() <= 2
 
 
 def test_telling_removes_the_point_from_the_pending_ones() -> None:

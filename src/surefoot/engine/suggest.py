@@ -34,6 +34,8 @@ from surefoot.engine.warmth import Warmth, together
 from surefoot.gp.hyperparameters import FitState, has_grown
 from surefoot.numerics.designs import Generators, generator
 
+RELEVANT = 1e-3  # standard deviations of y: a gain that is worth an evaluation while another one refines
+BESIDE = 1e-2  # length scales
 _DESIGN_STREAM = 2**31  # the iteration number under which the initial design is drawn
 
 
@@ -155,13 +157,15 @@ def hunt_for(batch: Batch, generators: Generators, model: Model, policy: Policy,
     surrogate, f_best, limits = model.objective, model.f_best, _limits(model)
     if batch.pending.shape[1] > 0:  # kriging believer
         pending = like(batch.pending, f_best)
-        believed, _ = surrogate.moments(pending)
+        believed, sd = surrogate.moments(pending)
         xp = namespace(believed)
         if limits is not None:
             slack, _ = limits.within.slack_and_gradient(pending, 0.0)
             believed = xp.where(xp.all(slack >= 0.0, axis=2), believed, xp.inf)
             limits = replace(limits, within=limits.within.add_points(pending))
+        refines = _refines(pending, believed - f_best, sd, surrogate.rates)
         f_best = xp.minimum(f_best, xp.min(believed, axis=1, keepdims=True))
+        f_best = xp.where(refines, f_best - RELEVANT, f_best)
         surrogate = surrogate.add_points(pending)
     prepare = policy.prepare
     assert prepare is not None  # RND is drawn elsewhere
@@ -178,6 +182,19 @@ def hunt_for(batch: Batch, generators: Generators, model: Model, policy: Policy,
         weights = (*weights, Weight(limits.within))
     target = Target(policy, score, surrogate, f_best, weights, y_worst)
     return Hunt(batch, generators, model.scaling, target, limits)
+
+
+def _refines(pending: Array, above: Array, sd: Array, rates: Array) -> Array:
+    """Whether a pending point of a run only refines, (R, 1): its value is known well, and near or below the best.
+
+    Or it lies beside another one. above (R, e): what is believed of it, over the best value; sd (R, e); rates (R, d).
+    """
+    xp = namespace(pending)
+    known = xp.any((sd < RELEVANT) & (above < RELEVANT), axis=1, keepdims=True)
+    scaled = pending * rates[:, None]
+    apart = xp.max(xp.abs(scaled[:, :, None] - scaled[:, None]), axis=3)  # (R, e, e), in length scales
+    beside = xp.sum(xp.astype(apart < BESIDE, sd.dtype), axis=(1, 2)) > pending.shape[1]  # each is beside itself
+    return known | beside[:, None]
 
 
 def _closer(

@@ -68,6 +68,7 @@ tpe = optuna(lambda samplers, seed: samplers.TPESampler(seed=seed))
 def cmaes(f: Objective, design: np.ndarray, n: int, seed: int) -> None:
     """pycma in the unit cube, from the best point of the design with a step of a quarter; restarts where it stops.
 
+    Without a design it begins anywhere.
     Rejection is pycma's own: a sample whose value is NaN is drawn again until it succeeds, and every draw counts.
     """
     import cma
@@ -79,7 +80,10 @@ def cmaes(f: Objective, design: np.ndarray, n: int, seed: int) -> None:
     def value(unit: np.ndarray) -> float:
         return f(low + np.clip(unit, 0.0, 1.0) * (high - low)) if len(f.y) < n else 0.0  # 0: lets the generation end
 
-    start = design[int(np.nanargmin(f.y)) if np.isfinite(f.y).any() else 0]
+    if len(design):
+        start = design[int(np.nanargmin(f.y)) if np.isfinite(f.y).any() else 0]
+    else:
+        start = np.random.default_rng((seed, 4)).uniform(low, high)
     while len(f.y) < n:
         options = {"bounds": [0.0, 1.0], "seed": 1 + seed + len(f.y), "verbose": -9}
         strategy = cma.CMAEvolutionStrategy((start - low) / (high - low), 0.25, options)
