@@ -5,10 +5,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from optuna.distributions import FloatDistribution, IntDistribution
 
 from surefoot.errors import InvalidInputError
+from surefoot.runs.dry_run import check
 from surefoot.runs.evaluation import evaluate_trial
-from surefoot.runs.placeholders import filled
+from surefoot.runs.placeholders import coarse_in, filled
 
 POINT = {"a": 1.5, "b": 2.0}
 ECHO = "print(1.0)"
@@ -66,6 +68,31 @@ def test_columns_are_as_wide_as_fortran_has_them(spec, value, text):
 def test_what_does_not_fit_into_its_column_is_an_error(spec, value):
     with pytest.raises(ValueError, match=r"fit|hold"):
         filled(f"{{x:{spec}}}", {"x": value})
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("{a:.1f}", [("a:.1f", 11)]),
+        ("{a:.4f} {a}", []),
+        ("{b:.0e} {c:d} {e:.0f}", [("b:.0e", 19)]),  # whole numbers and steps are meant
+    ],
+)
+def test_formats_that_write_many_points_alike_are_found(text, found):
+    parameters = {
+        "a": FloatDistribution(0.0, 1.0),
+        "b": FloatDistribution(1.0, 100.0, log=True),
+        "c": IntDistribution(0, 3),
+        "e": FloatDistribution(0.0, 3.0, step=1.0),
+    }
+    assert list(coarse_in(text, parameters)) == found
+
+
+def test_a_check_says_where_a_format_is_coarse_once(make_problem, tmp_path):
+    (tmp_path / "t.in").write_text("{a:.0e}\n{a:.0e} {b}\n")
+    problem = make_problem(ECHO, objective={"files": {"deck.txt": "t.in"}})
+    (note,) = (line for line in check(problem, str(tmp_path / "p.db")) if line.startswith("note"))
+    assert "a:.0e in deck.txt writes" in note
 
 
 def test_a_column_too_narrow_for_the_bounds_is_found_when_the_file_is_read(make_problem, tmp_path):

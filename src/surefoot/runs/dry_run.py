@@ -16,7 +16,7 @@ from surefoot.integrations.optuna_space import constrained_space, domain_with, e
 from surefoot.optimize.allowed import Allowed
 from surefoot.runs.evaluation import caller_of, not_loaded
 from surefoot.runs.jobs import rehearse
-from surefoot.runs.placeholders import fill
+from surefoot.runs.placeholders import coarse_in, fill
 from surefoot.runs.problem import Problem
 from surefoot.runs.storage import has_studies, load_study, opened, parse_url, shown_url, study_names
 from surefoot.runs.study import changes_of, check_same_problem, counts_of
@@ -52,6 +52,7 @@ def check(problem: Problem, place: str, *, slurm: bool = False) -> Iterator[str]
         for step in problem.evaluator.steps:
             yield f"command     {shlex.join(fill(step.command, values))}"
         yield f"in          {folder}"
+        yield from _coarse(problem)
         for name, result in problem.evaluator.results:
             yield f"result      {name}: {result.told()}"
     if slurm:
@@ -71,6 +72,21 @@ def check(problem: Problem, place: str, *, slurm: bool = False) -> Iterator[str]
         yield f"storage     {shown_url(url)}, {counts.finished} evaluations there, {counts.running} under way"
         for line in (*moved, *changes_of(study, problem)):
             yield f"changed     {line}"
+
+
+def _coarse(problem: Problem) -> Iterator[str]:
+    """Formats that write many points alike."""
+    deck, told = problem.evaluator.deck, set()
+    texts = [*((name, text, deck.style) for name, text in deck.files.items())]
+    texts += [("the command", argument, "{}") for step in problem.evaluator.steps for argument in step.command]
+    for place, text, style in texts:
+        for placeholder, n in coarse_in(text, problem.parameters, style):
+            if (place, placeholder) not in told:
+                told.add((place, placeholder))
+                yield (
+                    f"note        {placeholder} in {place} writes {n} numbers over the whole range: points between "
+                    "them are one to the simulator; try more digits, or step = … for the parameter"
+                )
 
 
 def _told(d: BaseDistribution) -> str:

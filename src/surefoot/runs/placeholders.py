@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
 
 from surefoot.errors import InvalidInputError, UnknownNameError, shown
@@ -24,6 +25,7 @@ from surefoot.runs.values import text_of
 
 OWN = ("here", "folder", "trial")
 STYLES = ("{}", "${}", "@@")
+_ENOUGH = 1000  # numbers over the range of a real parameter
 _MARKS = {
     "${}": re.compile(r"\$\{([^\W\d]\w*)(?::([^{}\n]*))?\}"),
     "@@": re.compile(r"@([^\W\d]\w*)(?::([^@\n]*))?@"),
@@ -82,6 +84,18 @@ def names_in(text: str, samples: Samples, style: str = "{}") -> set[str]:
             f"try a wider or another format (Fortran's are Ew.d, Dw.d, Fw.d, Iw), or {_way_out(style)}"
         ) from None
     return {name for name, _ in found}
+
+
+def coarse_in(text: str, parameters: Mapping[str, BaseDistribution], style: str = "{}") -> Iterator[tuple[str, int]]:
+    """Placeholders of real parameters that write few numbers: name with format, and how many over its range."""
+    for _, name, spec in _pieces(text, style):
+        d = parameters.get(name or "")
+        if not spec or not isinstance(d, FloatDistribution) or d.step is not None or d.single():
+            continue
+        values = np.geomspace(d.low, d.high, _ENOUGH) if d.log else np.linspace(d.low, d.high, _ENOUGH)
+        n_texts = len({_formatted(float(value), spec) for value in values})
+        if n_texts < _ENOUGH // 2:
+            yield f"{name}:{spec}", n_texts
 
 
 def _way_out(style: str) -> str:
