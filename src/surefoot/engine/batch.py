@@ -11,6 +11,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 HOST = np.zeros(0)  # stands for "NumPy, on the host"
+FIRST = 14  # successes that tell how much values differ
+_FEWEST = 4  # of them
+FAR = 100.0  # times as far as their median is above their least value: higher values are walls
 
 
 @dataclass(frozen=True)
@@ -65,6 +68,21 @@ class Batch:
             outputs=some(self.outputs),
             centre=some(self.centre),
         )
+
+    def without_walls(self) -> Batch:
+        """The same with values above a bound lowered to it: a penalty of 1e9 would hide all other differences of y.
+
+        The bound comes from the first successes, which lie anywhere: later ones are where y is low.
+        """
+        bound = np.full((len(self.y), 1), np.inf)
+        for r, ok in enumerate(self.ok):
+            first = self.y[r, ok][:FIRST]
+            if len(first) >= _FEWEST:
+                middle = np.median(first)
+                with np.errstate(over="ignore"):
+                    bound[r] = middle + FAR * (middle - first.min()) if middle > first.min() else np.inf
+        walls = self.ok & (self.y > bound)
+        return replace(self, y=np.where(walls, bound, self.y)) if bool(walls.any()) else self
 
     def of_evaluations(self, columns: np.ndarray) -> Batch:
         """The same runs with some of their evaluations (R, k) only."""

@@ -59,6 +59,8 @@ class Model:
 def fit_model(batch: Batch, spec: ModelSpec, warmth: Warmth, generators: Generators, reference: Array = HOST) -> Model:
     """Fit the objective, and where evaluations have failed the failures, of every run."""
     failed = batch.failed
+    if len(spec.warps) > 1:
+        batch = batch.without_walls()
     if spec.imputes:
         batch = _impute(batch, failed)
     if spec.limits:
