@@ -1,5 +1,8 @@
 """Penalties and blow-ups: values so large that they would hide all other differences."""
 
+import math
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -51,6 +54,25 @@ def test_failures_do_not_count_and_every_run_has_a_bound_of_its_own():
     found = batch(y, ok).without_walls().y
     assert found[0].tolist() == [-1e9, 3.0, 1.0, 2.0, 2.5 + FAR * 1.5, 2.5]
     assert found[1].tolist() == y[1]
+
+
+def test_with_a_centre_values_are_bounded_on_either_side_of_it():
+    run = replace(batch([3.0, 1.0, 2.0, -1e9, 2.5, 1e9]), centre=np.asarray([[2.0]]))
+    assert run.without_walls().y[0].tolist() == [3.0, 1.0, 2.0, 2.0 - FAR, 2.5, 2.0 + FAR]
+
+
+@pytest.mark.parametrize("wall", [1e9, -1e9])
+def test_an_output_that_blows_up_does_not_hide_its_limit(wall):
+    def f(x):
+        stress = x[0] + x[1] + 0.5 * math.sin(5.0 * x[2])
+        return {"mass": float(np.sum((x - 0.5) ** 2)), "stress": stress + (wall if x[2] > 0.8 else 0.0)}
+
+    results = [
+        minimize(f, [(0.0, 1.0)] * 3, n_evals=30, seed=seed, objective="mass", outputs={"stress": "<= 0.7"})
+        for seed in range(3)
+    ]
+    # the least mass within the limit is 0.0470
+    assert np.median([r.fun if r.feasible else math.inf for r in results]) < 0.06
 
 
 @pytest.mark.parametrize("penalty", [1e6, 1e15])
