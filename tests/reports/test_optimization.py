@@ -374,3 +374,8 @@ def test_the_report_warns_where_nothing_is_within_the_limits() -> None:
     page = limited_page("<= -1")
     assert "No evaluation is within all limits" in page
     assert "outside by" in page
+
+
+def test_evaluations_outside_limits_are_told_apart() -> None:
+    assert re.search(r"outside limits \(\d+\)", limited_page("<= 0.2"))
+    assert "outside limits (" not in limited_page("<= 2")

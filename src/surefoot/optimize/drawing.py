@@ -48,10 +48,14 @@ def best_so_far(result: Result) -> np.ndarray:
 
 
 def draw_convergence(ax: Any, result: Result) -> None:
-    """Every evaluation, the best so far, and the failures along the bottom."""
+    """Every evaluation, the best so far, and the failures along the bottom; rings are outside limits on outputs."""
     number = np.asarray(result.numbers)
     y, ok = result.func_vals, result.history.ok
-    ax.plot(number[ok], y[ok], "o", ms=3.5, color=LIGHT["dots"], label="evaluation")
+    inside, outside = result.within, ok & ~result.within
+    ax.plot(number[inside], y[inside], "o", ms=3.5, color=LIGHT["dots"], label="evaluation")
+    if outside.any():
+        label = f"outside limits ({outside.sum()})"
+        ax.plot(number[outside], y[outside], "o", ms=3.5, mfc="none", color=LIGHT["dots"], label=label)
     ax.plot(number, best_so_far(result), color=LIGHT["blue"], lw=1.8, label="best so far", drawstyle="steps-post")
     if result.n_failures:
         floor = np.full(result.n_failures, 0.02)

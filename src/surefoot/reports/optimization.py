@@ -149,6 +149,8 @@ def _convergence(result: Result) -> list[Block]:
         Key("best so far", "line", "blue"),
         Key("end of the initial design", "dashes", "dots"),
     ]
+    if n_outside := int((result.history.ok & ~result.within).sum()):
+        legend.insert(1, Key(f"outside limits ({n_outside})", "ring", "dots"))
     if result.n_failures:
         legend.append(Key(f"failed ({result.n_failures}), drawn at the bottom", "cross", "red"))
 
