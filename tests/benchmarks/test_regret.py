@@ -16,7 +16,7 @@ from benchmarks.regret import adapters, libraries, report, runner
 from benchmarks.regret.figures import TARGETS, reached
 from benchmarks.regret.scores import against_best, paired_tests, ranks, worse_than_best
 from benchmarks.regret.suites import BBOB_GROUPS, SUITES, Objective, bbob_function, bbob_group, make_task, part_of
-from surefoot import minimize, problems
+from surefoot import Optimizer, minimize, problems
 from surefoot.errors import InvalidInputError, UnknownNameError
 from surefoot.paper.studies.failures.peers import random
 
@@ -157,8 +157,12 @@ def test_hartman_in_a_hundred_inputs_depends_on_six_of_them():
     assert task.function(x) == problems.get("HM6")(x[:6])
 
 
-def test_with_many_inputs_the_design_has_two_points_for_each():
-    assert make_task("many-inputs", "Ackley d20", 1).design(1).shape == (40, 20)
+@pytest.mark.parametrize("q", ["1", "4"])
+def test_without_a_design_surefoot_begins_as_by_default(q):
+    f = Objective(make_task("many-inputs", "Ackley d20", 1), 1)
+    adapters.surefoot(f, np.empty((0, 20)), 28, 1, q=q)
+    assert f.X[0].tolist() == Optimizer(f.bounds, seed=1).ask()
+    assert len(f.y) == 28
 
 
 def test_a_variant_can_ask_for_several_points_at_once():

@@ -55,7 +55,7 @@ def least_value(problem, n_starts=40):
 @each_smooth
 def test_a_search_from_many_starts_finds_the_published_optimum(name):
     problem = get_constrained(name)
-    assert least_value(problem) == pytest.approx(problem.f_star, rel=2e-9)
+    assert least_value(problem) == pytest.approx(problem.f_star, rel=1e-8)  # limits are met to 1e-9
 
 
 @each_smooth
