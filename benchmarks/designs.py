@@ -5,7 +5,7 @@
     python -m benchmarks.designs --out results/designs --report        # the tables of what is there
 
     python -m benchmarks.designs --out results/designs/noise --noise 0.1
-    python -m benchmarks.designs --out results/designs/bbob --bbob --d 10 --d 20 --variant 2d+2 --variant 2d+2,14
+    python -m benchmarks.designs --out results/designs/bbob --bbob --d 10 --variant 2d+2 --variant 2d+2,14
 
 A variant is a rule for n_init in d (10d,30 is at most 30; 2d+2 is what it says) and a kind of design. All functions of
 equal d run in one batch, so that a GPU is not idle. Interrupted or killed, the same command goes on where it was.
@@ -102,7 +102,8 @@ class Case:
     def path(self) -> str:
         """Its file among the raw runs."""
         name = re.sub(r"[^a-z0-9]+", "-", self.variant)
-        return f"{name}-d{self.d}-{self.seeds}x{self.n}.npz"
+        kind = "-bbob" * self.bbob + f"-noise-{self.noise:g}" * (self.noise > 0.0)
+        return f"{name}-d{self.d}-{self.seeds}x{self.n}{kind}.npz"
 
 
 def run(case: Case, folder: Path) -> None:

@@ -56,7 +56,7 @@ def solve(solver: str, f: Objective, n: int, seed: int) -> None:
     elif solver == "tpe":
         peers.tpe(f, design, n, seed)
     else:
-        with constants({} if solver == "surefoot" else {"engine.batch.FAR": np.inf}):
+        with constants({} if solver == "surefoot" else {"engine.walls.FAR": np.inf}):
             surefoot.minimize(f, f.bounds, n_evals=n, seed=seed)
 
 

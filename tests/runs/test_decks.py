@@ -10,7 +10,7 @@ from optuna.distributions import FloatDistribution, IntDistribution
 from surefoot.errors import InvalidInputError
 from surefoot.runs.dry_run import check
 from surefoot.runs.evaluation import evaluate_trial
-from surefoot.runs.placeholders import coarse_in, filled
+from surefoot.runs.placeholders import filled, written
 
 POINT = {"a": 1.5, "b": 2.0}
 ECHO = "print(1.0)"
@@ -73,24 +73,30 @@ def test_what_does_not_fit_into_its_column_is_an_error(spec, value):
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        ("{a:.1f}", [("a:.1f", 11)]),
-        ("{a:.4f} {a}", []),
-        ("{b:.0e} {c:d} {e:.0f}", [("b:.0e", 19)]),  # whole numbers and steps are meant
+        ("{a:.1f}", [("a", ".1f", 11)]),
+        ("{a:.4f} {a}", [("a", ".4f", 1000), ("a", "", 1000)]),
+        ("{b:.0e} {c:d} {e:.0f}", [("b", ".0e", 19)]),  # whole numbers and steps are meant
     ],
 )
-def test_formats_that_write_many_points_alike_are_found(text, found):
+def test_how_many_numbers_a_format_writes_is_counted(text, found):
     parameters = {
         "a": FloatDistribution(0.0, 1.0),
         "b": FloatDistribution(1.0, 100.0, log=True),
         "c": IntDistribution(0, 3),
         "e": FloatDistribution(0.0, 3.0, step=1.0),
     }
-    assert list(coarse_in(text, parameters)) == found
+    assert list(written(text, "{}", parameters)) == found
+
+
+def test_a_label_may_be_coarse_where_the_number_stands_elsewhere(make_problem, tmp_path):
+    (tmp_path / "t.in").write_text("TITLE a is {a:.0e}\n{a} {b}\n")
+    problem = make_problem(ECHO, objective={"files": {"deck.txt": "t.in"}, "command": [sys.executable, "program.py"]})
+    assert not [line for line in check(problem, str(tmp_path / "p.db")) if line.startswith("note")]
 
 
 def test_a_check_says_where_a_format_is_coarse_once(make_problem, tmp_path):
     (tmp_path / "t.in").write_text("{a:.0e}\n{a:.0e} {b}\n")
-    problem = make_problem(ECHO, objective={"files": {"deck.txt": "t.in"}})
+    problem = make_problem(ECHO, objective={"files": {"deck.txt": "t.in"}, "command": [sys.executable, "program.py"]})
     (note,) = (line for line in check(problem, str(tmp_path / "p.db")) if line.startswith("note"))
     assert "a:.0e in deck.txt writes" in note
 

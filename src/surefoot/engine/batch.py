@@ -11,9 +11,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 HOST = np.zeros(0)  # stands for "NumPy, on the host"
-FIRST = 14  # successes that tell how much values differ
-_FEWEST = 4  # of them
-FAR = 300.0  # times as far as their median is above their least value: higher values are walls
 
 
 @dataclass(frozen=True)
@@ -69,21 +66,6 @@ class Batch:
             centre=some(self.centre),
         )
 
-    def without_walls(self) -> Batch:
-        """The same with values beyond a bound set to it: a penalty of 1e9 would hide all other differences of y.
-
-        The bound comes from the first successes, which lie anywhere: later ones are where y is low. With a centre there
-        is one on either side of it.
-        """
-        bounds = np.tile([-np.inf, np.inf], (len(self.y), 1))
-        for r, ok in enumerate(self.ok):
-            first = self.y[r, ok][:FIRST]
-            if len(first) >= _FEWEST:
-                bounds[r] = _usual(first, None if self.centre is None else float(self.centre[r, 0]))
-        low, high = bounds[:, :1], bounds[:, 1:]
-        walls = self.ok & ((self.y < low) | (self.y > high))
-        return replace(self, y=np.where(walls, np.clip(self.y, low, high), self.y)) if bool(walls.any()) else self
-
     def of_evaluations(self, columns: np.ndarray) -> Batch:
         """The same runs with some of their evaluations (R, k) only."""
 
@@ -105,13 +87,3 @@ class Batch:
         """(m, D) the points of run r that are not to be proposed again."""
         seen = self.X[r] if self.seen is None else self.X[r][self.seen[r]]
         return np.concatenate([seen, self.pending[r]])
-
-
-def _usual(y: np.ndarray, centre: float | None) -> tuple[float, float]:
-    """Between which values y is no wall, from the first ones."""
-    middle = float(np.median(y)) if centre is None else centre
-    with np.errstate(over="ignore"):
-        spread = middle - float(y.min()) if centre is None else float(np.median(np.abs(y - middle)))
-        if not spread > 0.0:
-            return -np.inf, np.inf
-        return -np.inf if centre is None else middle - FAR * spread, middle + FAR * spread

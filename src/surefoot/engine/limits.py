@@ -2,7 +2,7 @@
 
 Feasible  An evaluation is feasible if every limited output of it lies within its limits. Where the noise of an output
           is material, its posterior mean counts instead of the value. An output that was not computed is not within.
-Infinite  values count as values beyond all others, by as much as those differ. Huge ones count as a bound.
+Infinite  values count as values beyond all others, by as much as those differ.
 Merit     What evaluations are ranked by: the feasible ones by y, then the others by how far they are outside, as the
           processes see it, so that units do not matter.
 Fits      A cold search is due for all outputs at once. In between they take turns at warm ones: many evaluations change
@@ -150,7 +150,7 @@ def _rows(batch: Batch, computed: np.ndarray, known: Sequence[int], limits: Sequ
     low, high = (f(np.where(finite, y, centre), axis=1, keepdims=True) for f in (np.min, np.max))
     low, high = np.minimum(low, centre), np.maximum(high, centre)
     y = np.where(ok & ~finite, np.where(y > 0.0, 2.0 * high - low, 2.0 * low - high), y)
-    rows = Batch(
+    return Batch(
         X=np.concatenate([batch.X] * len(known)),
         y=np.where(ok, y, 0.0),
         ok=ok,
@@ -159,7 +159,6 @@ def _rows(batch: Batch, computed: np.ndarray, known: Sequence[int], limits: Sequ
         centre=centre,
         pools=batch.pools,
     )
-    return rows.without_walls()
 
 
 def _thresholds(scaling: Scaling, limits: Sequence[Limit], R: int) -> tuple[np.ndarray, np.ndarray]:

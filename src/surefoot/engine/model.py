@@ -20,6 +20,7 @@ from surefoot.engine.recall import recalled
 from surefoot.engine.scaling import Scaling
 from surefoot.engine.spec import ModelSpec
 from surefoot.engine.success import Labels, fit_success, sparing
+from surefoot.engine.walls import without_walls
 from surefoot.engine.warmth import Warmth, on_device, on_host
 from surefoot.gp.exact import EXACT
 from surefoot.gp.hyperparameters import N_RANDOM_STARTS, FitState, is_cold, is_due
@@ -60,7 +61,7 @@ def fit_model(batch: Batch, spec: ModelSpec, warmth: Warmth, generators: Generat
     """Fit the objective, and where evaluations have failed the failures, of every run."""
     failed = batch.failed
     if len(spec.warps) > 1:
-        batch = batch.without_walls()
+        batch = without_walls(batch, spec.limits)
     if spec.imputes:
         batch = _impute(batch, failed)
     if spec.limits:

@@ -30,6 +30,7 @@ from surefoot.engine.model import Model, fit_model
 from surefoot.engine.searches import Hunt, Limits
 from surefoot.engine.seek import likely_point, seek
 from surefoot.engine.spec import ModelSpec
+from surefoot.engine.walls import without_walls
 from surefoot.engine.warmth import Warmth, together
 from surefoot.gp.hyperparameters import FitState, has_grown
 from surefoot.numerics.designs import Generators, generator
@@ -121,7 +122,7 @@ def _suggest(
             x[rows] = seek(domain, batch.part(rows), number, spec, generators[rows], reference)
     if not needs_model or not bool(batch.ok.any()):
         return Suggestion(x, warmth, tuple(status))
-    batch = batch.without_walls() if len(spec.warps) > 1 else batch
+    batch = without_walls(batch, spec.limits) if len(spec.warps) > 1 else batch
     model = fit_model(batch, spec, warmth, generators, reference)
     asked = [(rows, policy, model.part(rows)) for rows, policy in parts if policy.prepare is not None]
     hunts = [hunt_for(batch.part(rows), generators[rows], own, policy, spec) for rows, policy, own in asked]

@@ -377,8 +377,10 @@ def _left_out(weights: np.ndarray, known: np.ndarray, h: np.ndarray) -> np.ndarr
     """
     n_ok, n_failed = ((h * sign > 0.0).sum(axis=1, keepdims=True) for sign in (-1.0, 1.0))
     rate = np.log(np.maximum(np.where(h < 0.0, n_ok, n_failed), 1) / (n_ok + n_failed + 1.0))
-    each = np.maximum(np.concatenate([known, rate[None]]), -700.0)  # (5, J, n); exp of it is not 0
-    v = weights.T[..., None] * np.exp(-SHARE * each)
+    w = weights.T[..., None]
+    each = np.concatenate([known, rate[None]])  # (5, J, n)
+    each = np.where(w > 0.0, np.maximum(each, -700.0), 0.0)  # exp of it is not 0; what does not count may be NaN
+    v = w * np.exp(-SHARE * each)
     own = np.minimum(np.log((v * np.exp(each)).sum(axis=0) / v.sum(axis=0)), -1e-12)
     return np.where(h < 0.0, own, np.where(h > 0.0, np.log(-np.expm1(own)), np.nan))
 

@@ -269,11 +269,12 @@ class SurefootSampler(BaseSampler):
         """Once: failures that say nothing of why they failed teach nothing; those that ended without one are none."""
         failed = (t for t in trials if t.state == TrialState.FAIL and not is_void(t))
         untold = [t for t in failed if not {REASON, TRANSIENT} & t.user_attrs.keys()]
-        if not self._learn_from_all and len(untold) >= _UNTOLD:
+        if not self._learn_from_all and self._settings.failures != "ignore" and len(untold) >= _UNTOLD:
             self._say_once(
                 REASON,
                 f"expected failures with a reason; got {len(untold)} trials without one, which teach nothing; "
-                "try guarded(objective), or learn_from_all_failures=True where no machine ever dies",
+                "try guarded(objective), or learn_from_all_failures=True where no machine ever dies; "
+                "trials of workers that died count among them",
             )
 
     def _say_if_missing(self, outputs: Mapping[str, float]) -> None:

@@ -16,7 +16,7 @@ from surefoot.integrations.optuna_space import constrained_space, domain_with, e
 from surefoot.optimize.allowed import Allowed
 from surefoot.runs.evaluation import caller_of, not_loaded
 from surefoot.runs.jobs import rehearse
-from surefoot.runs.placeholders import coarse_in, fill
+from surefoot.runs.placeholders import FEW, fill, written
 from surefoot.runs.problem import Problem
 from surefoot.runs.storage import has_studies, load_study, opened, parse_url, shown_url, study_names
 from surefoot.runs.study import changes_of, check_same_problem, counts_of
@@ -76,17 +76,21 @@ def check(problem: Problem, place: str, *, slurm: bool = False) -> Iterator[str]
 
 def _coarse(problem: Problem) -> Iterator[str]:
     """Formats that write many points alike."""
-    deck, told = problem.evaluator.deck, set()
-    texts = [*((name, text, deck.style) for name, text in deck.files.items())]
+    deck = problem.evaluator.deck
+    texts = [(name, text, deck.style) for name, text in deck.files.items()]
     texts += [("the command", argument, "{}") for step in problem.evaluator.steps for argument in step.command]
-    for place, text, style in texts:
-        for placeholder, n in coarse_in(text, problem.parameters, style):
-            if (place, placeholder) not in told:
-                told.add((place, placeholder))
-                yield (
-                    f"note        {placeholder} in {place} writes {n} numbers over the whole range: points between "
-                    "them are one to the simulator; try more digits, or step = … for the parameter"
-                )
+    found = {
+        (name, spec, place): n
+        for place, text, style in texts
+        for name, spec, n in written(text, style, problem.parameters)
+    }
+    most = {name: max(n for (other, *_), n in found.items() if other == name) for name, *_ in found}
+    for (name, spec, place), n in found.items():
+        if most[name] < FEW:
+            yield (
+                f"note        {name}:{spec} in {place} writes {n} numbers over the whole range: points between them "
+                "are one to the simulator; try more digits, or step = … for the parameter"
+            )
 
 
 def _told(d: BaseDistribution) -> str:

@@ -25,7 +25,8 @@ from surefoot.runs.values import text_of
 
 OWN = ("here", "folder", "trial")
 STYLES = ("{}", "${}", "@@")
-_ENOUGH = 1000  # numbers over the range of a real parameter
+_SAMPLES = 1000  # numbers over the range of a real parameter
+FEW = 500  # of them that differ in a text
 _MARKS = {
     "${}": re.compile(r"\$\{([^\W\d]\w*)(?::([^{}\n]*))?\}"),
     "@@": re.compile(r"@([^\W\d]\w*)(?::([^@\n]*))?@"),
@@ -86,16 +87,13 @@ def names_in(text: str, samples: Samples, style: str = "{}") -> set[str]:
     return {name for name, _ in found}
 
 
-def coarse_in(text: str, parameters: Mapping[str, BaseDistribution], style: str = "{}") -> Iterator[tuple[str, int]]:
-    """Placeholders of real parameters that write few numbers: name with format, and how many over its range."""
+def written(text: str, style: str, parameters: Mapping[str, BaseDistribution]) -> Iterator[tuple[str, str, int]]:
+    """Placeholders of real parameters: name, format, and how many numbers it writes over the range (_SAMPLES: all)."""
     for _, name, spec in _pieces(text, style):
         d = parameters.get(name or "")
-        if not spec or not isinstance(d, FloatDistribution) or d.step is not None or d.single():
-            continue
-        values = np.geomspace(d.low, d.high, _ENOUGH) if d.log else np.linspace(d.low, d.high, _ENOUGH)
-        n_texts = len({_formatted(float(value), spec) for value in values})
-        if n_texts < _ENOUGH // 2:
-            yield f"{name}:{spec}", n_texts
+        if isinstance(d, FloatDistribution) and d.step is None and not d.single():
+            values = (np.geomspace if d.log else np.linspace)(d.low, d.high, _SAMPLES)
+            yield name or "", spec, len({_formatted(float(value), spec) for value in values}) if spec else _SAMPLES
 
 
 def _way_out(style: str) -> str:
