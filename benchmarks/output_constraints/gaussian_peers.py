@@ -16,7 +16,7 @@ BIG = 1e30  # what a value that is no number is for those who know no failures
 
 
 def n_design(evaluate: Evaluator) -> int:
-    """How many points come before the model; surefoot takes 2 d + 2."""
+    """How many points come before the model; surefoot takes 2 d + 2, at most 14."""
     return min(10 * len(evaluate.bounds), 30)
 
 

@@ -96,7 +96,7 @@ def minimize(
     history   of an earlier result, or the path of its file, for these bounds and settings
     resume    the path of a file that `result.save` or `Optimizer.save` wrote: bounds, settings and evaluations are in
               it. 50 evaluations = 25, saved and resumed, and 25 more, if both runs have the same n_init (the default
-              is the same for all n_evals from 4 per parameter and 4 more on)
+              is the same for all n_evals from 4 per parameter and 4 more on, or from 28 on)
     objective the name of the output to minimize, where fun returns several; default: the only one without a limit
     outputs   limits on outputs that fun returns by name: {"stress": "<= 250e6", "sag": "between -1e-3 and 1e-3",
               "gain": ">= 3", "flow": "= 5 within 0.01"}. The result is the best point that meets all of them;

@@ -35,8 +35,8 @@ _MOST_INITIAL = 100_000  # points of a design: each suggestion draws all of them
 def default_n_init(d: int, n_evals: int | None = None) -> int:
     """2 d + 2 points, at most 14: better than the paper's 10 d, and no worse after 100 (docs/evidence/designs.md).
 
-    Of a budget that is known at most half, or 4 of 5 to 7 (3 of 4, 2 of 3). Budgets of 28 or more do not matter: 50
-    evaluations are 25 and 25 more.
+    Of a budget that is known at most half, or 4 of 5 to 7 (3 of 4, 2 of 3). Budgets of 28 or more do not matter: 56
+    evaluations are 28 and 28 more.
     """
     wanted = min(2 * d + 2, _ENOUGH)
     return wanted if n_evals is None else min(wanted, max(1, n_evals // 2, min(4, n_evals - 1)))
