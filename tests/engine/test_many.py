@@ -61,6 +61,14 @@ def test_the_best_and_their_neighbours_are_held():
     assert set(np.argsort(distance)[:20]) <= set(rows[0])
 
 
+@pytest.mark.parametrize("most", [1, 2, 3, 5])
+def test_the_best_is_held_however_few_are(most):
+    batch = scattered()
+    rows = held(batch, batch.y, None, most)
+    assert rows.shape == (1, most)
+    assert np.argmin(batch.y[0]) in rows[0]
+
+
 def test_distances_count_in_length_scales():
     batch = scattered()
     rows = held(batch, batch.y, np.array([[1.0, 0.0, 0.0]]), 80)  # one input matters

@@ -71,7 +71,8 @@ def _held(X: np.ndarray, ok: np.ndarray, worth: np.ndarray, most: int) -> np.nda
         return np.sort(np.concatenate([good, np.flatnonzero(~ok)[: most - len(good)]]))
     quarter = most // 4
     order = good[np.argsort(worth[good], kind="stable")]
-    best, rest = order[:quarter], order[quarter:]
+    n_best = max(1, quarter)
+    best, rest = order[:n_best], order[n_best:]
     near = np.argsort(((X[rest] - X[best[0]]) ** 2).sum(axis=1), kind="stable")[:quarter]
     chosen = np.concatenate([best, rest[near]])
     left = np.sort(np.delete(rest, near))
