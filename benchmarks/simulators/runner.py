@@ -32,7 +32,7 @@ from surefoot.paper.studies.failures.strategies import OTHERS, OURS, check_strat
 PAPER = {"policy": "ScaledEI", "search": "paper"}  # with the paper's model, and label regression
 STAGES = (  # runs of a seed are made in this order, on all problems; the last stage after all seeds
     ("default", "random", "tpe", "cmaes", "egobox", "label-regression"),
-    ("ep", "ignore", "impute", "paper"),
+    ("ep", "laplace", "ignore", "impute", "paper"),
     ("smac",),
 )
 PACKED = "runs.json.gz"
