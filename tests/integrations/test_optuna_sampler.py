@@ -9,7 +9,7 @@ import warnings
 import numpy as np
 import optuna
 import pytest
-from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
+from optuna.distributions import FloatDistribution, IntDistribution
 from optuna.trial import TrialState
 
 import surefoot
@@ -97,15 +97,6 @@ def test_a_fail_trial_without_a_reason_teaches_nothing():
     study.tell(study.ask(SPACE), state=TrialState.FAIL)
     assert not runs(study).failed.any()
     assert runs(study, learn_from_all=True).failed.all()
-
-
-def test_a_result_learns_from_the_failures_that_the_sampler_learned_from():
-    study = optuna.create_study(sampler=SurefootSampler(SPACE, learn_from_all_failures=True))
-    for a in (0.0, 9.0):
-        study.enqueue_trial({"a": a, "b": 5.0})
-        trial = study.ask(SPACE)
-        study.tell(trial, None if a else 1.0, state=TrialState.FAIL if a else None)
-    assert [e.status for e in result_of(study).history.evaluations] == ["ok", "failed"]
 
 
 def test_failures_that_teach_nothing_are_said_once_and_lost_trials_are_none():
@@ -382,37 +373,3 @@ def test_unknown_settings_are_errors():
         SurefootSampler(policy="nonsense")
     with pytest.raises(InvalidInputError, match="got polcy"):
         SurefootSampler(polcy="EI")
-
-
-def test_a_result_shows_steps_and_choices_as_the_user_wrote_them():
-    space = {
-        "step": FloatDistribution(0.0, 1.0, step=0.5),
-        "odd": IntDistribution(1, 9, step=2),
-        "choice": CategoricalDistribution(["x", "y"]),
-    }
-    study = optuna.create_study(direction="maximize", sampler=SurefootSampler(space))
-    study.enqueue_trial({"step": 0.5, "odd": 3, "choice": "y"})
-    study.optimize(lambda t: sum(isinstance(t._suggest(n, d), str) for n, d in space.items()), n_trials=1)
-    result = result_of(study)
-    assert result.x == {"step": 0.5, "odd": 3, "choice": "y"}
-    assert (result.fun, result.sign) == (1.0, -1.0)
-
-
-def test_a_study_without_trials_has_no_result_yet():
-    with pytest.raises(InvalidInputError, match="at least one finished trial"):
-        result_of(optuna.create_study())
-
-
-@pytest.mark.parametrize("about", [3, {"parameters": 3}, {"parameters": {"a": "no JSON"}}, {"settings": [1]}], ids=str)
-def test_a_study_whose_attributes_are_damaged_is_read_from_its_trials(about) -> None:
-    study = optuna.create_study()
-    study.set_user_attr("surefoot:study", about)
-    distribution = optuna.distributions.FloatDistribution(0.0, 1.0)
-    for output in ({"duration_s": 2.0}, {"duration_s": "long"}, 3):
-        trial = optuna.create_trial(
-            params={"a": 0.5}, distributions={"a": distribution}, value=1.0, user_attrs={"surefoot:output": output}
-        )
-        study.add_trial(trial)
-    result = result_of(study)
-    assert result.nfev == 3
-    assert result.history.evaluations[0].duration_s == 2.0

@@ -122,7 +122,7 @@ def _suggest(
             x[rows] = seek(domain, batch.part(rows), number, spec, generators[rows], reference)
     if not needs_model or not bool(batch.ok.any()):
         return Suggestion(x, warmth, tuple(status))
-    batch = without_walls(batch, spec.limits) if len(spec.warps) > 1 else batch
+    batch = without_walls(batch, spec.limits) if len(spec.warps) > 1 else batch  # as the model sees it
     model = fit_model(batch, spec, warmth, generators, reference)
     asked = [(rows, policy, model.part(rows)) for rows, policy in parts if policy.prepare is not None]
     hunts = [hunt_for(batch.part(rows), generators[rows], own, policy, spec) for rows, policy, own in asked]

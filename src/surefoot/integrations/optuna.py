@@ -135,10 +135,8 @@ class SurefootSampler(BaseSampler):
                 f"{constraints_func!r}; try leaving one out"
             )
         self._constraints_func = constraints_func
-        self._said_missing = False
         self._said: set[str] = set()
         self._stops = when_exhausted == "stop"
-        self._said_exhausted = False
         self._lock = threading.Lock()
         if search_space is not None and without_single(search_space):
             engine_space(without_single(search_space))  # unusable distributions are refused now
@@ -279,13 +277,10 @@ class SurefootSampler(BaseSampler):
 
     def _say_if_missing(self, outputs: Mapping[str, float]) -> None:
         """Once: an output that has a limit and does not come makes every trial infeasible."""
-        if self._said_missing:
-            return
         try:
             check_returned(self._settings.outputs, outputs)
         except InvalidInputError as error:
-            self._said_missing = True
-            warnings.warn(f"{error}, from an objective in guarded(…)", SurefootWarning, stacklevel=3)
+            self._say_once(LIMITS, f"{error}, from an objective in guarded(…)")
 
     def _trials(self, study: Study) -> list[FrozenTrial]:
         return trials_of(study)
@@ -293,9 +288,7 @@ class SurefootSampler(BaseSampler):
     def _cannot_suggest(self, study: Study, trial: FrozenTrial, error: Exception) -> None:
         """Say that the point is random."""
         if isinstance(error, SpaceExhaustedError):
-            if not self._said_exhausted:
-                warnings.warn(f"every point has been evaluated: {error}", SurefootWarning, stacklevel=3)
-            self._said_exhausted = True
+            self._say_once("exhausted", f"every point has been evaluated: {error}")
             if self._stops:
                 with contextlib.suppress(RuntimeError):  # asked for one by one: the caller decides how often
                     study.stop()
