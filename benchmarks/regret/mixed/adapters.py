@@ -87,10 +87,33 @@ def smac(f: Objective, design: np.ndarray, n: int, seed: int) -> Any:
         return None if best is None else [float(best[name]) for name in names]
 
 
+def hebo(f: Objective, design: np.ndarray, n: int, seed: int) -> Any:
+    """HEBO's `suggest` and `observe` with the defaults; "pow" are logarithms."""
+    import torch
+    from hebo.design_space.design_space import DesignSpace
+    from hebo.optimizers.hebo import HEBO
+
+    np.random.seed(seed)  # HEBO draws from NumPy's and torch's global generators
+    torch.manual_seed(seed)
+    names = [f"x{i:02d}" for i in range(f.d)]
+    entries: list[dict[str, Any]] = []
+    for name, p in zip(names, f.task.space.parameters, strict=True):
+        if isinstance(p, Categorical):
+            entries.append({"name": name, "type": "cat", "categories": list(range(p.n_values))})
+        else:
+            kind = ("pow_int" if p.log else "int") if isinstance(p, Integer) else ("pow" if p.log else "num")
+            entries.append({"name": name, "type": kind, "lb": p.low, "ub": p.high})
+    optimizer = HEBO(DesignSpace().parse(entries), scramble_seed=seed)
+    for _ in range(n):
+        point = optimizer.suggest(n_suggestions=1)
+        optimizer.observe(point, np.asarray([[f([float(value) for value in point[names].to_numpy()[0]])]]))
+
+
 ADAPTERS: dict[str, Adapter] = {
     "surefoot": surefoot,
     "optuna-tpe": tpe,
     "optuna-gp": optuna_gp,
     "smac": smac,
+    "hebo": hebo,
     "random": random,
 }
