@@ -97,7 +97,16 @@ def test_kill_9_loses_nothing_that_was_reported(make_problem, ledger, start_work
     last.join(60)
     with opened(problem.default_storage) as storage:
         assert ledger.check(load_study(storage)) == 8
-    assert sorted(path.name for path in problem.folder.glob(".*tmp")) == []
+    with opened(problem.default_storage, write=True):
+        assert sorted(path.name for path in problem.folder.glob(".*tmp")) == []
+
+
+def test_what_a_killed_process_had_begun_to_publish_is_removed(tmp_path, network):
+    for name in (".p.db-494dde43.tmp", ".q.db-494dde43.tmp"):
+        (tmp_path / name).write_bytes(b"SQLite format 3")
+    with opened(tmp_path / "p.db", write=True, create=True) as storage:
+        make_durable(storage)
+    assert sorted(path.name for path in tmp_path.glob(".*")) == [".q.db-494dde43.tmp"]
 
 
 def hold(path, ready, done) -> None:

@@ -47,6 +47,9 @@ class WorkingCopy:
             self._published = _contents(path)
             if path.exists():
                 self.local.write_bytes(self._published)
+            for unfinished in path.parent.iterdir():  # of a process that was killed while it published
+                if unfinished.name.startswith(f".{path.name}-") and unfinished.suffix == ".tmp":
+                    unfinished.unlink(missing_ok=True)
         except OSError:
             os.close(self._lock)
             raise
