@@ -98,20 +98,28 @@ def _counts(found: dict[int, list[PairedTest]], libraries: Sequence[str]) -> lis
     return _table(["surefoot against", "n", "problems", "t", "t, Holm", "Wilcoxon", "Wilcoxon, Holm"], rows)
 
 
-def _ranks(tables: dict[int, Scores], libraries: Sequence[str], full: Sequence[str]) -> list[str]:
-    """Of all libraries, and of those that have all seeds, by their mean and median over the problems."""
+def _fields(libraries: Sequence[str], n_runs: Counter[str]) -> list[list[str]]:
+    """Libraries that ran at least so often, for every such number, the largest field first.
+
+    A rank compares seeds that all of a field have: one library with one seed would leave one seed of all.
+    """
+    ours = [n_runs[OURS]] if OURS in libraries else []
+    least = sorted({min([n_runs[name], *ours]) for name in libraries})
+    return [[name for name in libraries if n_runs[name] >= n] for n in least]
+
+
+def _ranks(tables: dict[int, Scores], fields: Sequence[Sequence[str]]) -> list[str]:
+    """Of the libraries of each field, by their mean and median over the problems."""
     lines = []
     for n, table in tables.items():
-        fields = [[name for name in libraries if any(name in found for found in table.values())]]
-        if set(full) & set(fields[0]) < set(fields[0]):
-            fields.append([name for name in full if name in fields[0]])
-        for field in fields:
+        for everybody in fields:
+            field = [name for name in everybody if any(name in found for found in table.values())]
             rows = [
                 [name, f"{np.mean(r):.2f}", f"{np.median(r):.1f}", str(len(r))]
                 for name, r in ranks(table, field).items() if len(r)
             ]  # fmt: skip
-            if rows:
-                lines += [f"Ranks at n = {n}, {len(field)} libraries:", ""]
+            if len(rows) > 1:
+                lines += [f"Ranks at n = {n}, {len(field)} libraries, on the seeds that all of them have:", ""]
                 lines += _table(["library", "mean rank", "median rank", "problems"], rows)
     return lines
 
@@ -125,7 +133,7 @@ def _ranks_by_part(tables: dict[int, Scores], libraries: Sequence[str]) -> list[
                 for table in tables.values()]  # fmt: skip
         cells = [" / ".join(f"{np.mean(r[name]):.2f}" if len(r[name]) else "–" for r in by_n) for name in libraries]
         rows.append([part, str(max(len(found) for r in by_n for found in r.values())), *cells])
-    return ["Mean ranks by parts of the suite:", "", *_table(["part", "problems", *libraries], rows)]
+    return _table(["part", "problems", *libraries], rows)
 
 
 def _suite(runs: Sequence[Run], suite: str) -> tuple[list[str], dict[int, list[PairedTest]], dict[int, Scores]]:
@@ -156,9 +164,12 @@ def _suite(runs: Sequence[Run], suite: str) -> tuple[list[str], dict[int, list[P
         lines += _table(head, rows)
     seeds = Counter(r.case.library for r in runs if r.case.suite == suite)
     full = [name for name in libraries if seeds[name] >= seeds[OURS]]
-    lines += _ranks(tables, libraries, full)
+    fields = _fields(libraries, seeds)
+    lines += _ranks(tables, fields)
     if suite in ("small", "mixed"):
-        lines += _ranks_by_part(tables, libraries)
+        lines += ["Mean ranks by parts of the suite, on the seeds that all libraries of a table have:", ""]
+        for field in fields:
+            lines += _ranks_by_part(tables, field)
     if any(found.values()):
         lines += ["Problems on which surefoot is significantly better / neither / significantly worse (5 %):", ""]
         lines += _counts(found, libraries)

@@ -266,11 +266,14 @@ def test_libraries_start_from_the_same_points(done):
 
 def test_with_few_evaluations_libraries_start_as_they_do_by_default(tmp_path):
     words = ["--suite", "small", "--problem", "BRA", "--problem", "Ackley*", "--n", "20", "--seeds", "2"]
-    peers = ["--library", "surefoot", "--library", "optuna-tpe", "--library", "random"]
+    peers = ["--library", "surefoot", "--library", "optuna-tpe"]
     assert command.main([*words, *peers, "--out", str(tmp_path)]) == 0
+    assert command.main([*words[:-1], "1", "--library", "random", "--out", str(tmp_path)]) == 0
     text = (tmp_path / "table.md").read_text()
     assert "Mean ranks by parts of the suite" in text
     assert "| further | 1 |" in text
+    assert "Ranks at n = 20, 3 libraries, on the seeds that all of them have:" in text
+    assert "Ranks at n = 20, 2 libraries, on the seeds that all of them have:" in text
     with np.load(tmp_path / "raw" / runner.Case("surefoot", "small", "BRA", 1, 20).file_name) as data:
         own = minimize(problems.get("BRA"), problems.get("BRA").bounds, n_evals=20, seed=1)
         np.testing.assert_array_equal(data["X"], [list(e.x) for e in own.history.evaluations])
