@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-_STYBLINSKI = -39.16616570377142
+STYBLINSKI = -39.16616570377142
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,8 @@ def levy(x: np.ndarray) -> np.ndarray:
     return np.sin(math.pi * w[..., 0]) ** 2 + np.sum(inner, axis=-1) + last
 
 
-def _dixon_price(x: np.ndarray) -> np.ndarray:
+def dixon_price(x: np.ndarray) -> np.ndarray:
+    """A flat curved valley; least at no round point."""
     i = np.arange(2.0, x.shape[-1] + 1.0)
     return (x[..., 0] - 1.0) ** 2 + np.sum(i * (2.0 * x[..., 1:] ** 2 - x[..., :-1]) ** 2, axis=-1)
 
@@ -60,11 +61,13 @@ def styblinski_tang(x: np.ndarray) -> np.ndarray:
     return 0.5 * np.sum(x**4 - 16.0 * x**2 + 5.0 * x, axis=-1)
 
 
-def _rastrigin(x: np.ndarray) -> np.ndarray:
+def rastrigin(x: np.ndarray) -> np.ndarray:
+    """A lattice of minima; least at 0."""
     return np.sum(x * x - 10.0 * np.cos(2.0 * math.pi * x) + 10.0, axis=-1)
 
 
-def _griewank(x: np.ndarray) -> np.ndarray:
+def griewank(x: np.ndarray) -> np.ndarray:
+    """Ripples on a wide bowl; least at 0."""
     i = np.arange(1.0, x.shape[-1] + 1.0)
     return np.sum(x * x, axis=-1) / 4000.0 - np.prod(np.cos(x / np.sqrt(i)), axis=-1) + 1.0
 
@@ -79,7 +82,8 @@ def _zakharov(x: np.ndarray) -> np.ndarray:
     return np.sum(x * x, axis=-1) + weighted**2 + weighted**4
 
 
-def _powell(x: np.ndarray) -> np.ndarray:
+def powell(x: np.ndarray) -> np.ndarray:
+    """A singular minimum at 0; inputs come in fours."""
     a, b, c, d = (x[..., k::4] for k in range(4))
     terms = (a + 10.0 * b) ** 2 + 5.0 * (c - d) ** 2 + (b - 2.0 * c) ** 4 + 10.0 * (a - d) ** 4
     return np.sum(terms, axis=-1)
@@ -141,20 +145,20 @@ _WING = ((150.0, 200.0), (220.0, 300.0), (6.0, 10.0), (-10.0, 10.0), (16.0, 45.0
 FURTHER = {
     f.name: f
     for f in (
-        Further("Rastrigin 4", _rastrigin, ((-2.0, 4.0),) * 4, 0.0),
+        Further("Rastrigin 4", rastrigin, ((-2.0, 4.0),) * 4, 0.0),
         Further("Ackley 5", ackley, ((-10.0, 20.0),) * 5, 0.0),
         Further("Michalewicz 5", _michalewicz, ((0.0, math.pi),) * 5, -4.687658179087991),
         Further("Levy 6", levy, ((-10.0, 10.0),) * 6, 0.0),
-        Further("Dixon-Price 6", _dixon_price, ((-10.0, 10.0),) * 6, 0.0),
-        Further("Styblinski-Tang 6", styblinski_tang, ((-5.0, 5.0),) * 6, 6.0 * _STYBLINSKI),
+        Further("Dixon-Price 6", dixon_price, ((-10.0, 10.0),) * 6, 0.0),
+        Further("Styblinski-Tang 6", styblinski_tang, ((-5.0, 5.0),) * 6, 6.0 * STYBLINSKI),
         Further("Rosenbrock 6", rosenbrock, ((-5.0, 10.0),) * 6, 0.0),
-        Further("Griewank 6", _griewank, ((-200.0, 400.0),) * 6, 0.0),
+        Further("Griewank 6", griewank, ((-200.0, 400.0),) * 6, 0.0),
         Further("Trid 6", _trid, ((-36.0, 36.0),) * 6, -50.0),
         Further("OTL circuit 6", _otl, _OTL, 2.60371484584685),
         Further("piston 7", _piston, _PISTON, 0.16422884916253186),
         Further("borehole 8", _borehole, _BOREHOLE, 7.81967632875523),
         Further("robot arm 8", _robot, ((0.0, 2.0 * math.pi),) * 4 + ((0.0, 1.0),) * 4, 0.0),
-        Further("Powell 8", _powell, ((-4.0, 5.0),) * 8, 0.0),
+        Further("Powell 8", powell, ((-4.0, 5.0),) * 8, 0.0),
         Further("Zakharov 8", _zakharov, ((-5.0, 10.0),) * 8, 0.0),
         Further("wing weight 10", _wing, _WING, 123.25367170091783),
         Further("powers 10", _powers, ((-1.0, 0.6),) * 10, 0.0),
@@ -175,5 +179,5 @@ CLASSICAL = {
     "Ackley": Classical(ackley, (-5.0, 10.0)),  # the box of TuRBO's paper
     "Levy": Classical(levy, (-10.0, 10.0)),
     "Rosenbrock": Classical(rosenbrock, (-5.0, 10.0)),
-    "Styblinski-Tang": Classical(styblinski_tang, (-5.0, 5.0), _STYBLINSKI),
+    "Styblinski-Tang": Classical(styblinski_tang, (-5.0, 5.0), STYBLINSKI),
 }
