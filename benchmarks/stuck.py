@@ -1,5 +1,8 @@
 """`python -m benchmarks.stuck`: in how many runs is the best value after n evaluations that of a wrong minimum?
 
+    python -m benchmarks.stuck --n 200 --problem 'SH*'
+    python -m benchmarks.stuck --variant restarts=none --variant warp=both
+
 A run counts as far if its best value lies more than FAR standard deviations of the function over its box above the
 least one. It counts as stuck if it is far and half of its last LAST evaluations lie within NEAR of its best point (in
 the unit cube, largest coordinate): the others are on their way. Every variant of surefoot begins as it does by default.
@@ -19,6 +22,7 @@ from benchmarks.regret.suites import PAPER, Objective, Task, make_task
 from surefoot import minimize
 from surefoot.numerics.designs import sobol
 
+VARIANTS = ("default", "restarts=none", "warp=both")
 FAR = 1e-2
 NEAR, LAST = 1e-3, 30
 PROBLEMS = (
@@ -61,39 +65,40 @@ def spread(task: Task) -> float:
     return float(np.std([task.function(x) for x in points]))
 
 
-def end_of(task: Task, unit: float, seed: int, n: int, warp: str) -> End:
+def end_of(task: Task, unit: float, seed: int, n: int, **settings: str) -> End:
     """One run."""
     objective = Objective(task, seed)
-    minimize(objective, list(task.bounds), n_evals=n, seed=seed, warp=warp)
+    minimize(objective, list(task.bounds), n_evals=n, seed=seed, **settings)
     low, high = np.asarray(task.bounds).T
     X, y = (np.asarray(objective.X) - low) / (high - low), np.asarray(objective.true)
     near = np.abs(X[-LAST:] - X[np.argmin(y)]).max(axis=1) < NEAR
     return End(float(y.min() - task.f_star) / unit, int(near.sum()))
 
 
-def row(name: str, ends: Sequence[End], warp: str) -> str:
+def row(name: str, ends: Sequence[End], variant: str) -> str:
     """A line of the table."""
     log = np.mean([np.log10(max(end.distance, 1e-15)) for end in ends])
     far, stuck = sum(end.is_far for end in ends), sum(end.is_stuck for end in ends)
-    return f"| {name} | {warp} | {far} of {len(ends)} | {stuck} | {log:.1f} |"
+    return f"| {name} | {variant} | {far} of {len(ends)} | {stuck} | {log:.1f} |"
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--problem", action="append", default=[], help="repeatable, * and ? as in file names")
-    parser.add_argument("--warp", action="append", default=[], help="repeatable; default: auto and both")
+    parser.add_argument("--variant", action="append", default=[], help='setting=value, repeatable; "default": as it is')
     parser.add_argument("--seeds", type=int, nargs=2, default=(1, 11), help="the first, and the one after the last")
     parser.add_argument("--n", type=int, default=100)
     options = parser.parse_args()
-    print("| function | warp | far | of these stuck | mean log10 distance |\n|---|---|---|---|---|")
+    print("| function | variant | far | of these stuck | mean log10 distance |\n|---|---|---|---|---|")
     for name in PROBLEMS:
         if options.problem and not any(fnmatch(name, pattern) for pattern in options.problem):
             continue
         task = task_of(name)
         unit = spread(task)
-        for warp in options.warp or ("auto", "both"):
-            ends = [end_of(task, unit, seed, options.n, warp) for seed in range(*options.seeds)]
-            print(row(name, ends, warp), flush=True)
+        for variant in options.variant or VARIANTS:
+            settings = dict([variant.split("=", 1)]) if "=" in variant else {}
+            ends = [end_of(task, unit, seed, options.n, **settings) for seed in range(*options.seeds)]
+            print(row(name, ends, variant), flush=True)
 
 
 if __name__ == "__main__":

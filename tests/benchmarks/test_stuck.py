@@ -16,5 +16,5 @@ def test_every_problem_has_a_least_value():
 
 def test_distances_are_in_standard_deviations():
     task = task_of("Styblinski-Tang 4")
-    one, ten = (end_of(task, unit, 1, 12, "auto").distance for unit in (1.0, 10.0))
+    one, ten = (end_of(task, unit, 1, 12).distance for unit in (1.0, 10.0))
     assert one == 10.0 * ten

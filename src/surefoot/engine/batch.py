@@ -31,6 +31,7 @@ class Batch:
     outputs: np.ndarray | None = None  # (R, k, n) the outputs that have limits, NaN where not computed; None: none has
     pools: np.ndarray | None = None  # (k, D) shares of k categories in their inputs; None: there are none
     centre: np.ndarray | None = None  # (R, 1) where differences of y count most; None: at its least value
+    earlier: Batch | None = None  # evaluations that tell where it fails, and nothing of y (restarts.py)
 
     @property
     def failed(self) -> np.ndarray:
@@ -41,6 +42,11 @@ class Batch:
     def origins(self) -> np.ndarray:
         """(R, D) where the parameters' own zero lies."""
         return np.zeros((len(self.run_ids), self.X.shape[-1])) if self.origin is None else self.origin
+
+    @property
+    def n_labels(self) -> int:
+        """Evaluations that tell of failures."""
+        return int(self.X.shape[1]) + (0 if self.earlier is None else self.earlier.n_labels)
 
     def part(self, rows: slice | np.ndarray) -> Batch:
         """Some of the runs, or some several times."""
@@ -64,6 +70,7 @@ class Batch:
             allowed=some(self.allowed),
             outputs=some(self.outputs),
             centre=some(self.centre),
+            earlier=None if self.earlier is None else self.earlier.part(rows),
         )
 
     def of_evaluations(self, columns: np.ndarray) -> Batch:
@@ -86,4 +93,5 @@ class Batch:
     def taken(self, r: int) -> np.ndarray:
         """(m, D) the points of run r that are not to be proposed again."""
         seen = self.X[r] if self.seen is None else self.X[r][self.seen[r]]
-        return np.concatenate([seen, self.pending[r]])
+        before = () if self.earlier is None else (self.earlier.taken(r),)
+        return np.concatenate([*before, seen, self.pending[r]])

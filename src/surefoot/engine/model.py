@@ -68,9 +68,7 @@ def fit_model(batch: Batch, spec: ModelSpec, warmth: Warmth, generators: Generat
         batch = centred(batch, spec.limits)
     R, n, D = batch.X.shape
     p = spec.surrogate.n_hyperparameters(D)
-    p_failures = 0 if spec.failures is None else spec.failures.n_hyperparameters(D)
-    p_drawn = 0 if spec.failures is None or spec.failures.tells_kinds else p_failures
-    uniforms = like(np.stack([rng.random((2, N_RANDOM_STARTS, max(p, p_drawn))) for rng in generators]), reference)
+    uniforms = starts_of_searches(spec, D, generators, reference)
     by_name = {kernel.name: kernel for kernel in spec.kernels}
     known = [by_name[name] for name in warmth.kernels if name in by_name]
     last = warmth.objective if warmth.objective_by == spec.surrogate.name else None
@@ -85,18 +83,7 @@ def fit_model(batch: Batch, spec: ModelSpec, warmth: Warmth, generators: Generat
         return replace(found, data=replace(found.data)), model  # without what the data have cached
 
     found, objective = recalled(None if is_cold(n, state) else _key(warmth), fitted)
-    success, failure_state = None, None
-    failed, kinds = _with_missing(batch, failed)
-    if spec.failures is not None and bool(failed.any()):
-        last = warmth.failures if warmth.failures_by == spec.failures.name else None
-        state = last if spec.failures.tells_kinds else on_device(last, (R, p_failures), reference)
-        draws = uniforms[:, 1, :, :p_drawn]
-        labels = Labels(batch.X, failed, batch.seen, kinds)
-        success, failure_state = fit_success(labels, spec.failures, state, draws, spec.min_success)
-        if spec.failure_budget and spec.min_success > 0.0:
-            success = sparing(success, failed.sum(axis=1) / spec.failure_budget)
-        if spec.by_time and batch.failure_cost is not None:
-            success = replace(success, cost=batch.failure_cost)
+    success, failure_state = fit_failures(batch, failed, spec, warmth, uniforms[:, 1], reference)
     outputs, ends = fit_outputs(few, spec, warmth.outputs, generators, contest) if spec.limits else (None, ())
     counts = None if outputs is None else outputs.feasible
     if few.allowed is not None:
@@ -116,6 +103,45 @@ def fit_model(batch: Batch, spec: ModelSpec, warmth: Warmth, generators: Generat
         outputs=outputs,
         rows=rows,
     )
+
+
+def fit_failures(
+    batch: Batch, failed: np.ndarray, spec: ModelSpec, warmth: Warmth, uniforms: Array, reference: Array
+) -> tuple[Weight | None, FitState | None]:
+    """P(success) from all that is known of failures, and the state of its fit; None: nothing is learned.
+
+    uniforms (R, k, p): draws, of which the starts of a cold search take the first columns.
+    """
+    failed, kinds = _with_missing(batch, failed)
+    labels = Labels(batch.X, failed, batch.seen, kinds)
+    if batch.earlier is not None:
+        labels = Labels(batch.earlier.X, batch.earlier.failed, batch.earlier.seen, batch.earlier.kinds).followed_by(
+            labels
+        )
+    if spec.failures is None or not bool(labels.failed.any()):
+        return None, None
+    R, _, D = batch.X.shape
+    last = warmth.failures if warmth.failures_by == spec.failures.name else None
+    shape = (R, spec.failures.n_hyperparameters(D))
+    state = last if spec.failures.tells_kinds else on_device(last, shape, reference)
+    draws = uniforms[..., : _drawn_by_failures(spec, D)]
+    success, failure_state = fit_success(labels, spec.failures, state, draws, spec.min_success)
+    if spec.failure_budget and spec.min_success > 0.0:
+        success = sparing(success, labels.failed.sum(axis=1) / spec.failure_budget)
+    if spec.by_time and batch.failure_cost is not None:
+        success = replace(success, cost=batch.failure_cost)
+    return success, failure_state
+
+
+def starts_of_searches(spec: ModelSpec, D: int, generators: Generators, reference: Array) -> Array:
+    """Draws (R, 2, k, p) for the cold searches of the objective's hyperparameters and of those of the failures."""
+    p = max(spec.surrogate.n_hyperparameters(D), _drawn_by_failures(spec, D))
+    return like(np.stack([rng.random((2, N_RANDOM_STARTS, p)) for rng in generators]), reference)
+
+
+def _drawn_by_failures(spec: ModelSpec, D: int) -> int:
+    """Hyperparameters of the model of failures that are drawn for a cold search."""
+    return 0 if spec.failures is None or spec.failures.tells_kinds else spec.failures.n_hyperparameters(D)
 
 
 def fit_map(batch: Batch, spec: ModelSpec, warmth: Warmth, generators: Generators) -> Model:

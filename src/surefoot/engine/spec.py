@@ -63,6 +63,7 @@ class ModelSpec:
     max_points: int  # evaluations that a process holds; 0: as many as suit the machine
     limits: tuple[Limit, ...] = ()  # of the outputs in `Batch.outputs`
     piles_vote_once: bool = False  # evaluations on one spot, in the choice of the warp
+    restarts: bool = False  # a run that has settled looks for another minimum (restarts.py)
 
     @property
     def has_known_noise(self) -> bool:

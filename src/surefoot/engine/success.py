@@ -42,6 +42,19 @@ class Labels:
         X = np.take_along_axis(self.X, columns[..., None], axis=1)
         return Labels(X, np.take_along_axis(self.failed, columns, axis=1), seen, kinds)
 
+    def followed_by(self, later: Labels) -> Labels:
+        """These, then others of the same runs."""
+        if later.seen is None and self.seen is None:
+            seen = None
+        else:
+            parts = [np.ones(part.failed.shape, bool) if part.seen is None else part.seen for part in (self, later)]
+            seen = np.concatenate(parts, axis=1)
+        kinds = None
+        if self.kinds is not None and later.kinds is not None:
+            kinds = np.concatenate([self.kinds, later.kinds], axis=1)
+        X = np.concatenate([self.X, later.X], axis=1)
+        return Labels(X, np.concatenate([self.failed, later.failed], axis=1), seen, kinds)
+
     def of_run(self, r: int) -> Labels:
         """What one run has seen, all of it said."""
         columns = np.arange(self.X.shape[1]) if self.seen is None else np.flatnonzero(self.seen[r])

@@ -26,7 +26,8 @@ from surefoot.engine.batch import HOST, Batch
 from surefoot.engine.choose import choose, or_new
 from surefoot.engine.domain import Domain
 from surefoot.engine.many import ROUNDS, left_out_near, most_points
-from surefoot.engine.model import Model, fit_model
+from surefoot.engine.model import Model, fit_failures, fit_model, starts_of_searches
+from surefoot.engine.restarts import ANEW, Phase, phase_of, split
 from surefoot.engine.searches import Hunt, Limits
 from surefoot.engine.seek import likely_point, seek
 from surefoot.engine.spec import ModelSpec
@@ -37,6 +38,7 @@ from surefoot.numerics.designs import Generators, generator
 
 RELEVANT = 1e-3  # standard deviations of y: a gain that is worth an evaluation while another one refines
 BESIDE = 1e-2  # length scales
+_LIKELY = 256  # points among which one that may succeed is looked for
 _DESIGN_STREAM = 2**31  # the iteration number under which the initial design is drawn
 
 
@@ -49,9 +51,9 @@ class Suggestion:
     status: tuple[str, ...]  # "design", "policy", "random" (asked no model of y) or "policy, jitter raised"
 
 
-def initial_design(domain: Domain, spec: ModelSpec, run: int) -> np.ndarray:
-    """The first n_init points of a run, (n_init, D)."""
-    rng = generator(spec.seed, run, _DESIGN_STREAM)
+def initial_design(domain: Domain, spec: ModelSpec, run: int, phase: int = 0) -> np.ndarray:
+    """The first n_init points of a run or of one of its phases, (n_init, D)."""
+    rng = generator(spec.seed, run, _DESIGN_STREAM + phase)
     return domain.from_uniform(spec.design(spec.n_init, domain.d, rng))
 
 
@@ -63,15 +65,74 @@ def suggest(
     with engine(min(batch.X.shape[1], most_points(spec.max_points, reference))):
         if number < spec.n_init:
             return _design(domain, batch, number, spec, warmth, reference)
-        groups = _alike(batch, warmth, reference)
-        if len(groups) == 1:
-            return _suggest(domain, batch, number, spec, warmth, reference)
-        found = [_suggest(domain, batch.part(g), number, spec, warmth.part(g), reference) for g in groups]
+        warmth = warmth if warmth.begun else replace(warmth, begun=(batch.X.shape[1],) * R)
+        found = []
+        for rows, phase in _by_phase(batch, spec, warmth):
+            part, warm = (batch, warmth) if len(rows) == R else (batch.part(rows), warmth.part(rows))
+            found += [(rows[g], own) for g, own in _in_phase(domain, part, phase, number, spec, warm, reference)]
+    if len(found) == 1:
+        suggestion = found[0][1]
+        return replace(suggestion, warmth=replace(suggestion.warmth, begun=warmth.begun))
     x, status = np.empty((R, domain.n_inputs)), np.empty(R, dtype=object)
-    for rows, suggestion in zip(groups, found, strict=True):
+    for rows, suggestion in found:
         x[rows], status[rows] = suggestion.x, suggestion.status
-    warm = [(rows, suggestion.warmth) for rows, suggestion in zip(groups, found, strict=True)]
-    return Suggestion(x, together(warm, R), tuple(status.tolist()))
+    ends = together([(rows, suggestion.warmth) for rows, suggestion in found], R)
+    return Suggestion(x, replace(ends, begun=warmth.begun), tuple(status.tolist()))
+
+
+def _by_phase(batch: Batch, spec: ModelSpec, warmth: Warmth) -> list[tuple[np.ndarray, Phase | None]]:
+    """The runs that are equally far in equal phases; None: all evaluations count, as everywhere without restarts."""
+    R = len(batch.run_ids)
+    if not spec.restarts:
+        return [(np.arange(R), None)]
+    phases = [phase_of(batch, r, min(spec.n_init, ANEW), begun) for r, begun in enumerate(warmth.begun)]
+    groups: dict[tuple[int, ...], list[int]] = {}
+    for r, phase in enumerate(phases):
+        key = (phase.number, phase.asked, len(phase.columns)) if phase.anew else ()
+        groups.setdefault(key, []).append(r)
+    return [
+        (
+            np.asarray(rows),
+            replace(phases[rows[0]], columns=np.stack([phases[r].columns for r in rows])) if key else None,
+        )
+        for key, rows in groups.items()
+    ]
+
+
+def _in_phase(
+    domain: Domain, batch: Batch, phase: Phase | None, number: int, spec: ModelSpec, warmth: Warmth, reference: Array
+) -> list[tuple[np.ndarray, Suggestion]]:
+    """The next points of runs that are in one phase: rows that are computed together, and theirs."""
+    if phase is not None:
+        batch, n_design = split(batch, phase.columns), min(spec.n_init, ANEW)
+        if phase.asked < n_design:
+            point = _design_anew(domain, batch, phase, number, replace(spec, n_init=n_design), warmth, reference)
+            return [(np.arange(len(batch.run_ids)), point)]
+        spec = replace(spec, n_init=number - phase.asked + n_design)  # where its model speaks first
+    groups = _alike(batch, warmth, reference)
+    if len(groups) == 1:
+        return [(groups[0], _suggest(domain, batch, number, spec, warmth, reference))]
+    return [(g, _suggest(domain, batch.part(g), number, spec, warmth.part(g), reference)) for g in groups]
+
+
+def _design_anew(
+    domain: Domain, batch: Batch, phase: Phase, number: int, spec: ModelSpec, warmth: Warmth, reference: Array
+) -> Suggestion:
+    """A point of the design with which a phase begins anew; the nearest that may succeed, where that one may not."""
+    generators = tuple(generator(spec.seed, run, number) for run in batch.run_ids)
+    others = candidates.uniform(domain, generators, _LIKELY)
+    draws = starts_of_searches(spec, batch.X.shape[2], generators, reference)[:, 1]
+    success, _ = fit_failures(batch, batch.failed, spec, warmth, draws, reference)
+    x = []
+    for r, run in enumerate(batch.run_ids):
+        tried = np.concatenate([initial_design(domain, spec, run, phase.number)[phase.asked][None], others[r]])
+        if success is not None:
+            own = success.select(slice(r, r + 1))
+            p = to_host(own.probability(like(tried[None], reference)))[0]
+            far = ((tried - tried[0]) ** 2).sum(axis=1)
+            tried = tried[np.lexsort((far, -np.minimum(p, spec.min_success)))]
+        x.append(or_new(domain, batch, r, tried[0], spec, number))
+    return Suggestion(np.stack(x), warmth, ("design",) * len(x))
 
 
 def _design(domain: Domain, batch: Batch, number: int, spec: ModelSpec, warmth: Warmth, reference: Array) -> Suggestion:
@@ -91,7 +152,9 @@ def _alike(batch: Batch, warmth: Warmth, reference: Array) -> list[np.ndarray]:
     if R == 1 or on_cuda(reference):  # on a GPU launches count: one for all, padded
         return [np.arange(R)]
     n_seen = np.full(R, n) if batch.seen is None else batch.seen.sum(axis=1)
-    kinds = np.stack([batch.ok.sum(axis=1), n_seen, _age(warmth.objective, R, n), _age(warmth.failures, R, n)], axis=1)
+    kinds = np.stack(
+        [batch.ok.sum(axis=1), n_seen, _age(warmth.objective, R, n), _age(warmth.failures, R, batch.n_labels)], axis=1
+    )
     if batch.outputs is not None:
         kinds = np.concatenate([kinds, (~np.isnan(batch.outputs)).sum(axis=2)], axis=1)
     _, group = np.unique(kinds, axis=0, return_inverse=True)

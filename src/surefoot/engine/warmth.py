@@ -31,6 +31,7 @@ class Warmth:
     kernels: tuple[str, ...] = ()  # of the objective in every run
     objective_by: str = EXACT.name  # the family of surrogates that `objective` belongs to
     outputs: tuple[Warmth, ...] = ()  # of every output that has limits, as if it were the objective
+    begun: tuple[int, ...] = ()  # evaluations of every run when its model spoke first; empty: it has not
 
     def part(self, rows: np.ndarray) -> Warmth:
         """That of some runs."""
@@ -43,6 +44,7 @@ class Warmth:
             tuple(self.kernels[r] for r in numbers) if self.kernels else (),
             self.objective_by,
             tuple(warmth.part(rows) for warmth in self.outputs),
+            tuple(self.begun[r] for r in numbers) if self.begun else (),
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -55,6 +57,7 @@ class Warmth:
             "kernels": list(self.kernels),
             "objective_by": self.objective_by,
             **({"outputs": [warmth.to_json() for warmth in self.outputs]} if self.outputs else {}),
+            **({"begun": list(self.begun)} if self.begun else {}),
         }
 
     @classmethod
@@ -62,16 +65,19 @@ class Warmth:
         """Read what `to_json` gave; ValueError, KeyError or TypeError if it did not."""
         objective, failures = _parse(fields["objective"]), _parse(fields["failures"])
         warp, kernels = tuple(fields.get("warp", ())), tuple(fields.get("kernels", ()))
-        n_runs = {len(part) for part in (warp, kernels) if part}
+        begun = tuple(fields.get("begun", ()))
+        n_runs = {len(part) for part in (warp, kernels, begun) if part}
         n_runs |= {len(state.theta) for state in (objective, failures) if state is not None}
         if len(n_runs) > 1:
             raise ValueError("its warmth is of unequal numbers of runs")
         known = all(type(level) is int and 0 <= level < len(LEVELS) for level in warp)
         if not known or not all(type(k) is str for k in kernels):
             raise ValueError("its warps or kernels are none")
+        if not all(type(n) is int and n >= 0 for n in begun):
+            raise ValueError("its numbers of evaluations are none")
         by = str(fields.get("objective_by", EXACT.name))
         outputs = tuple(cls.from_json(own) for own in fields.get("outputs", ()))
-        return cls(objective, failures, str(fields["failures_by"]), warp, kernels, by, outputs)
+        return cls(objective, failures, str(fields["failures_by"]), warp, kernels, by, outputs, begun)
 
 
 def together(parts: Sequence[tuple[np.ndarray, Warmth]], n_runs: int) -> Warmth:
@@ -94,7 +100,8 @@ def together(parts: Sequence[tuple[np.ndarray, Warmth]], n_runs: int) -> Warmth:
         together([(rows, warmth.outputs[j]) for rows, warmth in parts if j < len(warmth.outputs)], n_runs)
         for j in range(n_outputs)
     )
-    return Warmth(objective, failures, by, of_runs("warp", 0), of_runs("kernels", ""), family, outputs)
+    levels, kernels, begun = of_runs("warp", 0), of_runs("kernels", ""), of_runs("begun", 0)
+    return Warmth(objective, failures, by, levels, kernels, family, outputs, begun)
 
 
 def on_device(state: FitState | None, shape: tuple[int, int], reference: Array) -> FitState | None:

@@ -27,6 +27,7 @@ from surefoot.optimize.limits import check_limits, limits_of
 NOISE_ESTIMATED = "estimate"
 WARPS = ("auto", "both", "none")
 COSTS = ("evaluations", "time")
+RESTARTS = ("auto", "settled", "none")
 AUTO = "auto"  # as it suits the search and the noise; Settings say what that is
 _ENOUGH = 14  # points of a design by default: from then on the model chooses better ones
 _MOST_INITIAL = 100_000  # points of a design: each suggestion draws all of them
@@ -72,6 +73,7 @@ class Settings:
     cost: str = "evaluations"  # what is saved: evaluations, or "time": failures count as much as they take
     failure_budget: int = 0  # failures that the run may have: as they are used up min_success grows; 0: no budget
     min_noise: float = 0.0  # the least noise that is estimated, as a share of y's standard deviation
+    restarts: str = AUTO  # "settled": a run that stands still looks for another minimum; "none"; "auto": see _resolve
     max_points: int = 0  # evaluations that the model of the objective holds; 0: 1000, on a GPU 10 000
     outputs: Mapping[str, str] = field(
         default_factory=dict, hash=False
@@ -93,6 +95,7 @@ class Settings:
             ("warp", self.warp, WARPS),
             ("prior", self.prior, (AUTO, *PRIORS)),
             ("cost", self.cost, COSTS),
+            ("restarts", self.restarts, RESTARTS),
         ):
             if not is_a(value, str) or str(value) not in names:
                 near = get_close_matches(str(value).lower(), names, 1) if is_a(value, str) else []
@@ -132,6 +135,9 @@ class Settings:
         if self.min_success == AUTO:
             model = FAILURE_MODELS.get(self.failures)
             self._set("min_success", 0.0 if model is None else model.least)
+        if self.restarts == AUTO:
+            goes_on = self.policy != DEFAULT_POLICY or not SEARCHES[self.search].is_exact or bool(self.outputs)
+            self._set("restarts", "none" if goes_on else "settled")
         if self.noise not in (NOISE_ESTIMATED, 0):  # it is known in the user's units
             self._set("warp", "none")
 
@@ -166,6 +172,7 @@ class Settings:
             min_distance=self.min_distance,
             max_points=self.max_points if SEARCHES[self.search].is_exact else sys.maxsize,
             limits=limits_of(self.outputs),
+            restarts=self.restarts == "settled" and not self.outputs,
         )
 
     def _set(self, name: str, value: Any) -> None:

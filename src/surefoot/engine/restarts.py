@@ -1,0 +1,121 @@
+"""Phases of a run: once it has settled in a minimum it looks for another one, with a model of its own.
+
+Why       A run that has found a minimum refines it, digit by digit, and its model expects nothing elsewhere. Where
+          there are several minima it stays in the wrong one for ever (docs/evidence/small.md).
+Phases    0, 2, 4, …: with all evaluations. It ends when the run has settled.
+          1, 3, 5, …: anew, with a design and a model of its own evaluations alone. It ends when it has settled, too,
+          when it comes to where an earlier phase has settled, or when nothing succeeds.
+          What is known of failures is known in all of them.
+Settled   The last WINDOW successes have lowered the best value by less than a share of what the last two thirds of the
+          phase have, and half of them lie beside the best point, with values as good as its. Noise and rugged functions
+          do not look so. Phases follow from the history alone: a resumed run is in the same one. What others have
+          evaluated before a run's first model (Warmth.begun) may lie in a pile: that is no phase.
+Shapes    X (n, D) in the unit cube, y (n,) of one run, on the host.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from surefoot.engine.batch import Batch
+
+WINDOW = 15  # successes
+GAIN, GAIN_ANEW = 1e-9, 1e-2  # a smaller share is none: of a phase with all evaluations, and of one anew
+BESIDE = 1e-2  # of the cube, the largest coordinate
+FLAT = 1e-4  # of what the first successes spread over: values as good as the best
+SAME = 3  # successes beside an earlier minimum: the phase has come to it again
+ANEW = 14  # points of the design with which a phase begins anew, at most
+_FIRST = 14  # successes that tell how y spreads
+
+
+@dataclass(frozen=True)
+class Phase:
+    """Where a run is."""
+
+    number: int  # odd: anew
+    columns: np.ndarray  # the evaluations that its model sees
+    asked: int  # evaluations since it began, those under way among them
+
+    @property
+    def anew(self) -> bool:
+        """Whether it has a model of its own."""
+        return self.number % 2 == 1
+
+
+def phase_of(batch: Batch, r: int, n_design: int, first: int) -> Phase:
+    """The phase of run r, whose model spoke first after so many evaluations."""
+    counts = batch.ok[r] if batch.allowed is None else batch.ok[r] & batch.allowed[r]
+    X, y, n = batch.X[r], batch.y[r], len(counts)
+    begun, number = first, 0
+    places: list[np.ndarray] = []  # where phases have settled
+    while True:
+        anew = number % 2 == 1
+        rows = np.flatnonzero(counts[begun:]) + begun if anew else np.flatnonzero(counts)
+        own = _apart(X, rows, places) if anew else rows
+        if anew:
+            end = _end_anew(X, y, begun, rows, own, places, n_design)
+        else:
+            since = int(np.searchsorted(rows, begun))  # successes before
+            end = _settled(X, y, rows, since + WINDOW, GAIN)
+        if end is None:
+            columns = np.arange(n)
+            if anew:
+                columns = _apart(X, columns[begun:], places)
+            return Phase(number, columns, n - begun + batch.pending.shape[1])
+        known = own[own < end]
+        if len(known):
+            places.append(X[known[np.argmin(y[known])]])
+        begun, number = end, number + 1
+
+
+def split(batch: Batch, columns: np.ndarray) -> Batch:
+    """The batch with these evaluations (R, k) alone; the others tell of failures, and are not proposed again."""
+    n = batch.X.shape[1]
+    others = np.stack([np.setdiff1d(np.arange(n), own) for own in columns])
+    return replace(batch.of_evaluations(columns), earlier=batch.of_evaluations(others))
+
+
+def _end_anew(
+    X: np.ndarray, y: np.ndarray, begun: int, rows: np.ndarray, own: np.ndarray, places: list[np.ndarray], design: int
+) -> int | None:
+    """After how many evaluations a phase that began anew ended; None: it has not. rows, own: its successes."""
+    ends = [_settled(X, y, own, design + WINDOW, GAIN_ANEW)]
+    again = np.setdiff1d(rows[rows >= begun + design], own)
+    if len(again) >= SAME:
+        ends.append(int(again[SAME - 1]) + 1)
+    patience = begun + design + WINDOW
+    if len(X) >= patience and not (rows < patience).any():
+        ends.append(patience)
+    known = [end for end in ends if end is not None]
+    return min(known) if known else None
+
+
+def _settled(X: np.ndarray, y: np.ndarray, rows: np.ndarray, least: int, share: float) -> int | None:
+    """After how many evaluations the successes `rows` have settled, with at least so many of them; None: not yet."""
+    if len(rows) < least:
+        return None
+    values = y[rows]
+    best = np.minimum.accumulate(values)
+    t = np.arange(max(least, WINDOW + 1), len(rows) + 1)  # successes
+    now = best[t - 1]
+    with np.errstate(over="ignore", invalid="ignore"):
+        spread = np.median(values[:_FIRST]) - now
+        scale = np.minimum(spread, best[t // 3] - now)
+        still = best[t - 1 - WINDOW] - now <= share * scale
+    for k in np.flatnonzero(still):
+        last = rows[t[k] - WINDOW : t[k]]
+        place = X[rows[np.argmin(values[: t[k]])]]
+        beside = (np.abs(X[last] - place).max(axis=1) < BESIDE) & (y[last] - now[k] <= FLAT * spread[k])
+        if 2 * np.count_nonzero(beside) >= WINDOW:
+            return int(last[-1]) + 1
+    return None
+
+
+def _apart(X: np.ndarray, rows: np.ndarray, places: list[np.ndarray]) -> np.ndarray:
+    """Those of the rows whose points are not beside any of the places."""
+    if not places or not len(rows):
+        return rows
+    near = [np.abs(X[rows] - place).max(axis=1) < BESIDE for place in places]
+    return np.asarray(rows[~np.any(near, axis=0)])

@@ -1,0 +1,227 @@
+"""Runs that have settled in a minimum look for another one."""
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import surefoot
+from surefoot import Integer, Optimizer, minimize
+from surefoot.engine.batch import Batch
+from surefoot.engine.lockstep import run_in_lockstep
+from surefoot.engine.restarts import ANEW, BESIDE, SAME, WINDOW, Phase, phase_of, split
+from surefoot.errors import UnknownNameError
+from surefoot.optimize.settings import Settings
+from surefoot.optimize.space import Space
+
+BOX = [(0.0, 1.0)] * 2
+N_INIT = 6
+WRONG, RIGHT = (0.25, 0.3), (0.9, 0.1)
+
+
+def pits(x: np.ndarray) -> np.ndarray:
+    """A wide pit, and a narrow one that is deeper."""
+    wide = -1.0 * np.exp(-((x - WRONG) ** 2).sum(axis=-1) / 0.08)
+    return np.asarray(wide - 2.0 * np.exp(-((x - RIGHT) ** 2).sum(axis=-1) / 0.015))
+
+
+def refined(n: int, place: tuple[float, ...] = WRONG, design: int = N_INIT, seed: int = 0) -> np.ndarray:
+    """A design, then ever smaller steps towards a place: (n, 2)."""
+    rng = np.random.default_rng(seed)
+    steps = 10.0 ** -np.minimum(0.5 + 0.4 * np.arange(n - design), 8.0)
+    near = np.asarray(place) + steps[:, None] * rng.choice([-0.5, 0.5], (n - design, 2))
+    return np.clip(np.concatenate([rng.random((design, 2)), near]), 0.0, 1.0)
+
+
+def bowl(X: np.ndarray, place: tuple[float, ...] = WRONG) -> np.ndarray:
+    return ((X - place) ** 2).sum(axis=1)
+
+
+def phase(X: np.ndarray, y: np.ndarray, ok: np.ndarray | None = None, first: int = N_INIT) -> Phase:
+    ok = np.ones(len(y), bool) if ok is None else ok
+    return phase_of(Batch(X[None], y[None], ok[None], np.zeros((1, 0, 2)), (0,)), 0, N_INIT, first)
+
+
+def settled() -> np.ndarray:
+    """The points of a run that has just settled."""
+    X = refined(100)
+    return X[: next(k for k in range(100) if phase(X[:k], bowl(X[:k])).number == 1)]
+
+
+# --- phases
+
+
+def test_a_run_that_still_improves_is_in_its_first_phase():
+    X = refined(60)[:25]
+    found = phase(X, bowl(X))
+    assert (found.number, found.anew, len(found.columns)) == (0, False, 25)
+
+
+def test_a_run_that_has_settled_begins_anew():
+    X = settled()
+    found = phase(X, bowl(X))
+    assert found.anew
+    assert (len(found.columns), found.asked) == (0, 0)
+
+
+def test_noise_is_no_minimum_that_a_run_has_settled_in():
+    X = refined(200)
+    assert phase(X, bowl(X) + 1e-3 * np.random.default_rng(1).standard_normal(200)).number == 0
+
+
+def test_evaluations_that_look_elsewhere_are_no_pile():
+    X = np.concatenate([refined(12), np.random.default_rng(1).random((60, 2))])
+    assert phase(X, bowl(X)).number == 0
+
+
+def test_a_pile_that_others_have_made_before_the_first_model_is_no_phase():
+    X = settled()
+    assert phase(X, bowl(X), first=len(X)).number == 0
+    assert phase(X, bowl(X), first=N_INIT).number == 1
+
+
+def test_a_phase_anew_sees_its_own_evaluations_without_those_beside_the_first_minimum():
+    X = settled()
+    begun = len(X)
+    more = np.concatenate([X, [[0.9, 0.9], [0.25, 0.3 + 0.5 * BESIDE], [0.1, 0.9]]])
+    found = phase(more, bowl(more))
+    assert found.number == 1
+    assert found.asked == 3
+    assert found.columns.tolist() == [begun, begun + 2]
+
+
+def test_a_phase_anew_ends_where_it_comes_to_the_first_minimum_again():
+    X = settled()
+    again = np.asarray(WRONG) + 1e-4 * np.arange(1, SAME + 1)[:, None]
+    X = np.concatenate([X, np.random.default_rng(1).random((N_INIT, 2)), again])
+    assert phase(X[:-1], bowl(X[:-1])).number == 1
+    assert phase(X, bowl(X)).number == 2
+    assert len(phase(X, bowl(X)).columns) == len(X)
+
+
+def test_a_phase_anew_in_which_nothing_succeeds_ends():
+    X = settled()
+    begun = len(X)
+    X = np.concatenate([X, np.random.default_rng(1).random((N_INIT + WINDOW, 2))])
+    ok = np.arange(len(X)) < begun
+    assert phase(X[:-1], bowl(X[:-1]), ok[:-1]).number == 1
+    assert phase(X, bowl(X), ok).number == 2
+
+
+def test_values_near_the_largest_floats_do_no_harm():
+    X = refined(60)
+    with np.errstate(all="raise"):
+        assert phase(X, 1e308 * (2.0 * bowl(X) - 1.0)).number >= 0
+
+
+def test_a_split_batch_keeps_the_other_evaluations_as_labels_and_as_taken():
+    X = refined(10)
+    batch = Batch(X[None], bowl(X)[None], np.arange(10)[None] % 3 > 0, np.zeros((1, 0, 2)), (0,))
+    own = split(batch, np.arange(6, 10)[None])
+    assert own.X.shape == (1, 4, 2)
+    assert own.earlier is not None
+    assert own.n_labels == 10
+    assert sorted(map(tuple, own.taken(0))) == sorted(map(tuple, X))
+
+
+# --- runs
+
+
+def points_of(run: surefoot.Result | Optimizer) -> np.ndarray:
+    return np.asarray([e.x for e in run.history.evaluations], dtype=float)
+
+
+def best_of(n: int, seed: int, **settings) -> float:
+    return minimize(lambda x: float(pits(np.asarray(x))), BOX, n_evals=n, seed=seed, **settings).fun
+
+
+@pytest.mark.slow
+def test_runs_leave_the_wrong_pit():
+    stuck = {
+        restarts: [best_of(160, seed, restarts=restarts) > -1.5 for seed in range(1, 5)]
+        for restarts in ("none", "settled")
+    }
+    assert sum(stuck["settled"]) < sum(stuck["none"])
+
+
+def test_until_a_run_has_settled_its_points_are_those_of_a_run_without_restarts():
+    with_, without = (
+        points_of(minimize(lambda x: float(pits(np.asarray(x))), BOX, n_evals=30, restarts=restarts))
+        for restarts in ("settled", "none")
+    )
+    assert np.array_equal(with_, without)
+
+
+def test_a_run_that_is_saved_in_a_phase_anew_goes_on_as_if_it_had_not_been(tmp_path: Path):
+    f = lambda x: float(pits(np.asarray(x)))  # noqa: E731
+    whole = minimize(f, BOX, n_evals=90, seed=1)
+    begun = next(k for k in range(20, 90) if _phase_after(whole, k).anew)
+    half = minimize(f, BOX, n_evals=begun + 4, seed=1)
+    half.save(tmp_path / "half.json")
+    rest = minimize(f, BOX, n_evals=90, resume=tmp_path / "half.json")
+    assert np.array_equal(points_of(rest), points_of(whole))
+
+
+def _phase_after(result: surefoot.Result, k: int) -> Phase:
+    X = points_of(result)[:k]
+    y = pits(X)
+    return phase_of(Batch(X[None], y[None], np.ones((1, k), bool), np.zeros((1, 0, 2)), (0,)), 0, N_INIT, N_INIT)
+
+
+def test_a_run_has_the_same_points_alone_and_among_others_in_other_phases():
+    space, spec = Space.of(BOX), Settings(n_init=N_INIT).spec
+
+    def evaluate(units: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return pits(units), np.ones(len(units), bool)
+
+    together = run_in_lockstep(space, evaluate, spec, 3, 70)
+    batch = together.batch()
+    phases = {phase_of(batch, r, N_INIT, N_INIT).number for r in range(3)}
+    alone = run_in_lockstep(space, evaluate, spec, 1, 70)
+    assert phases != {0}
+    assert np.array_equal(alone.X[0], together.X[0])
+
+
+def test_what_is_known_of_failures_is_known_in_all_phases():
+    f = lambda x: math.nan if x[0] > 0.6 else float(pits(np.asarray(x)))  # noqa: E731
+    failed = ~minimize(f, BOX, n_evals=110, seed=1).history.ok
+    without = ~minimize(f, BOX, n_evals=110, seed=1, restarts="none").history.ok
+    assert failed[:N_INIT].any()
+    assert failed.sum() <= without.sum() + ANEW // 2  # a design that knew nothing would fail on two fifths
+
+
+def test_points_of_a_finite_space_are_evaluated_once():
+    result = minimize(lambda x: (x[0] - 3) ** 2 + (x[1] - 2) ** 2, [Integer(0, 8), Integer(0, 8)], n_evals=75)
+    assert len(set(map(tuple, points_of(result)))) == 75
+
+
+def test_batches_go_on_in_a_phase_anew():
+    optimizer = Optimizer(BOX, seed=1)
+    for _ in range(12):
+        for x in optimizer.ask(8):
+            optimizer.tell(x, float(pits(np.asarray(x))))
+    assert len(np.unique(points_of(optimizer), axis=0)) == 96
+
+
+# --- settings
+
+
+@pytest.mark.parametrize(
+    ("asked", "used"),
+    [
+        ({}, "settled"),
+        ({"policy": "EI"}, "none"),  # what is asked for by name is taken at its word
+        ({"policy": "EI", "restarts": "settled"}, "settled"),
+        ({"search": "paper"}, "none"),
+        ({"outputs": {"load": "<= 1"}}, "none"),
+        ({"restarts": "none"}, "none"),
+    ],
+)
+def test_runs_of_the_default_policy_begin_anew(asked, used):
+    assert Settings(**asked).restarts == used
+
+
+def test_an_unknown_way_to_begin_anew_is_an_error_that_lists_the_known_ones():
+    with pytest.raises(UnknownNameError, match="expected a restarts, one of 'auto', 'settled', 'none'; got 'often'"):
+        Settings(restarts="often")
