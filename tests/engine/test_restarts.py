@@ -10,7 +10,7 @@ import surefoot
 from surefoot import Integer, Optimizer, minimize
 from surefoot.engine.batch import Batch
 from surefoot.engine.lockstep import run_in_lockstep
-from surefoot.engine.restarts import ANEW, BESIDE, SAME, WINDOW, Phase, phase_of, split
+from surefoot.engine.restarts import ANEW, BESIDE, IN_A_ROW, SAME, WINDOW, Phase, phase_of, split
 from surefoot.errors import UnknownNameError
 from surefoot.optimize.settings import Settings
 from surefoot.optimize.space import Space
@@ -109,6 +109,35 @@ def test_a_phase_anew_in_which_nothing_succeeds_ends():
     assert phase(X, bowl(X), ok).number == 2
 
 
+def at_border(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """A run that creeps to a border from inside; two of three evaluations there fail: points, values, successes."""
+    X = refined(n)
+    ok = (np.arange(n) < N_INIT) | (np.arange(n) % 3 == 0)
+    return X, np.where(ok, np.abs(X[:, 0] - WRONG[0]) + 1e-3 * bowl(X), math.nan), ok
+
+
+def test_beside_a_border_fewer_digits_are_asked_for():
+    X, y, ok = at_border(40)
+    assert phase(X, y, ok).anew
+    free = np.abs(X[:, 0] - WRONG[0]) + 1e-3 * bowl(X)  # the same, at no price
+    assert not phase(X, free).anew
+
+
+def test_a_phase_that_comes_back_to_a_border_ends_with_five_failures_in_a_row():
+    X, y, ok = at_border(40)
+    end = next(k for k in range(10, 41) if phase(X[:k], y[:k], ok[:k]).anew)
+    place = X[np.nanargmin(y[:end])]
+    again = [place + 1e-3 * (k + 1) for k in range(SAME)]
+    back = [place + 1e-5 * (k + 1) for k in range(IN_A_ROW)]
+    X = np.concatenate([X[:end], np.random.default_rng(1).random((N_INIT, 2)), again, back])
+    ok = np.concatenate([ok[:end], np.ones(N_INIT, bool), np.zeros(SAME + IN_A_ROW, bool)])
+    y = np.concatenate([y[:end], np.ones(N_INIT), np.full(SAME + IN_A_ROW, math.nan)])
+    n = len(y)
+    assert phase(X[: n - IN_A_ROW], y[: n - IN_A_ROW], ok[: n - IN_A_ROW]).number == 2
+    assert phase(X[: n - 1], y[: n - 1], ok[: n - 1]).number == 2
+    assert phase(X, y, ok).number == 3
+
+
 def test_values_near_the_largest_floats_do_no_harm():
     X = refined(60)
     with np.errstate(all="raise"):
@@ -189,6 +218,17 @@ def test_what_is_known_of_failures_is_known_in_all_phases():
     without = ~minimize(f, BOX, n_evals=110, seed=1, restarts="none").history.ok
     assert failed[:N_INIT].any()
     assert failed.sum() <= without.sum() + ANEW // 2  # a design that knew nothing would fail on two fifths
+
+
+def test_a_result_says_when_its_run_began_anew():
+    result = minimize(lambda x: float(pits(np.asarray(x))), BOX, n_evals=90, seed=1)
+    begun = next(k for k in range(20, 90) if _phase_after(result, k).anew)
+    told = f"the run had settled after {begun} evaluations, and looked for another minimum"
+    assert told in " ".join(repr(result).split())
+
+
+def test_a_result_says_nothing_where_its_run_has_not_settled():
+    assert "settled" not in repr(minimize(lambda x: float(pits(np.asarray(x))), BOX, n_evals=25))
 
 
 def test_points_of_a_finite_space_are_evaluated_once():

@@ -6,11 +6,12 @@ Phases    0, 2, 4, …: with all evaluations. It ends when the run has settled.
           1, 3, 5, …: anew, with a design and a model of its own evaluations alone. It ends when it has settled, too,
           when it comes to where an earlier phase has settled, or when nothing succeeds.
           What is known of failures is known in all of them.
-Settled   The last WINDOW successes have lowered the best value by less than a share of what the last two thirds of the
-          phase have, and half of them lie beside the best point, with values as good as its. Noise and rugged functions
-          do not look so. Phases follow from the history alone: a resumed run is in the same one. What others have
-          evaluated before a run's first model (Warmth.begun) may lie in a pile: that is no phase.
-Shapes    X (n, D) in the unit cube, y (n,) of one run, on the host.
+Settled   The last WINDOW evaluations have lowered the best value by less than a share of what the last two thirds of
+          the phase have, and half of them lie beside the best point, with values as good as its, or failed there.
+          Noise and rugged functions do not look so. Beside a border every digit costs failures: fewer are asked for.
+          Phases follow from the history alone: a resumed run is in the same one. What others have evaluated before a
+          run's first model (Warmth.begun) may lie in a pile: that is no phase.
+Shapes    X (n, D) in the unit cube, y (n,) of one run, infinite where it failed, on the host.
 """
 
 from __future__ import annotations
@@ -20,12 +21,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from surefoot.engine.batch import Batch
+from surefoot.engine.spec import ModelSpec
 
-WINDOW = 15  # successes
-GAIN, GAIN_ANEW = 1e-9, 1e-2  # a smaller share is none: of a phase with all evaluations, and of one anew
+WINDOW = 15  # evaluations
+GAIN, GAIN_AT_BORDER = 1e-10, 1e-4  # a smaller share is none; the second where half of them failed beside the best
+GAIN_ANEW = 1e-2  # in a phase anew
 BESIDE = 1e-2  # of the cube, the largest coordinate
 FLAT = 1e-4  # of what the first successes spread over: values as good as the best
-SAME = 3  # successes beside an earlier minimum: the phase has come to it again
+IN_A_ROW = 5  # failures beside the best point: a phase that comes back to a border has nothing to gain there
+SAME = 3  # evaluations beside an earlier minimum: the phase has come to it again
 ANEW = 14  # points of the design with which a phase begins anew, at most
 _FIRST = 14  # successes that tell how y spreads
 
@@ -37,6 +41,7 @@ class Phase:
     number: int  # odd: anew
     columns: np.ndarray  # the evaluations that its model sees
     asked: int  # evaluations since it began, those under way among them
+    begun: tuple[int, ...] = ()  # evaluations before each phase but the first
 
     @property
     def anew(self) -> bool:
@@ -46,9 +51,11 @@ class Phase:
 
 def phase_of(batch: Batch, r: int, n_design: int, first: int) -> Phase:
     """The phase of run r, whose model spoke first after so many evaluations."""
-    counts = batch.ok[r] if batch.allowed is None else batch.ok[r] & batch.allowed[r]
-    X, y, n = batch.X[r], batch.y[r], len(counts)
+    counts = batch.ok[r] | batch.failed[r]
+    counts = counts if batch.allowed is None else counts & batch.allowed[r]
+    X, y, n = batch.X[r], np.where(batch.ok[r], batch.y[r], np.inf), len(counts)
     begun, number = first, 0
+    ends: tuple[int, ...] = ()
     places: list[np.ndarray] = []  # where phases have settled
     while True:
         anew = number % 2 == 1
@@ -57,17 +64,24 @@ def phase_of(batch: Batch, r: int, n_design: int, first: int) -> Phase:
         if anew:
             end = _end_anew(X, y, begun, rows, own, places, n_design)
         else:
-            since = int(np.searchsorted(rows, begun))  # successes before
-            end = _settled(X, y, rows, since + WINDOW, GAIN)
+            since = int(np.searchsorted(rows, begun))  # evaluations before
+            end = _settled(X, y, rows, since + WINDOW, GAIN, GAIN_AT_BORDER)
+            back = _fails_on(X, y, rows, since) if number else None
+            end = min(end, back) if end is not None and back is not None else end or back
         if end is None:
             columns = np.arange(n)
             if anew:
                 columns = _apart(X, columns[begun:], places)
-            return Phase(number, columns, n - begun + batch.pending.shape[1])
+            return Phase(number, columns, n - begun + batch.pending.shape[1], ends)
         known = own[own < end]
-        if len(known):
+        if np.isfinite(y[known]).any():
             places.append(X[known[np.argmin(y[known])]])
-        begun, number = end, number + 1
+        begun, number, ends = end, number + 1, (*ends, end)
+
+
+def phases_of(batch: Batch, spec: ModelSpec, begun: tuple[int, ...]) -> list[Phase]:
+    """The phase of every run, whose models spoke first after so many evaluations."""
+    return [phase_of(batch, r, min(spec.n_init, ANEW), first) for r, first in enumerate(begun)]
 
 
 def split(batch: Batch, columns: np.ndarray) -> Batch:
@@ -80,35 +94,51 @@ def split(batch: Batch, columns: np.ndarray) -> Batch:
 def _end_anew(
     X: np.ndarray, y: np.ndarray, begun: int, rows: np.ndarray, own: np.ndarray, places: list[np.ndarray], design: int
 ) -> int | None:
-    """After how many evaluations a phase that began anew ended; None: it has not. rows, own: its successes."""
-    ends = [_settled(X, y, own, design + WINDOW, GAIN_ANEW)]
+    """After how many evaluations a phase that began anew ended; None: it has not. rows: its; own: to its model."""
+    ends = [_settled(X, y, own, design + WINDOW, GAIN_ANEW, GAIN_ANEW)]
     again = np.setdiff1d(rows[rows >= begun + design], own)
     if len(again) >= SAME:
         ends.append(int(again[SAME - 1]) + 1)
     patience = begun + design + WINDOW
-    if len(X) >= patience and not (rows < patience).any():
+    if len(X) >= patience and not np.isfinite(y[begun:patience]).any():
         ends.append(patience)
     known = [end for end in ends if end is not None]
     return min(known) if known else None
 
 
-def _settled(X: np.ndarray, y: np.ndarray, rows: np.ndarray, least: int, share: float) -> int | None:
-    """After how many evaluations the successes `rows` have settled, with at least so many of them; None: not yet."""
-    if len(rows) < least:
-        return None
+def _settled(
+    X: np.ndarray, y: np.ndarray, rows: np.ndarray, least: int, share: float, share_at_border: float
+) -> int | None:
+    """After how many evaluations these have settled, with at least so many of them; None: not yet."""
     values = y[rows]
+    first = values[np.isfinite(values)][:_FIRST]
+    if len(rows) < least or not len(first):
+        return None
     best = np.minimum.accumulate(values)
-    t = np.arange(max(least, WINDOW + 1), len(rows) + 1)  # successes
+    t = np.arange(max(least, WINDOW + 1), len(rows) + 1)  # evaluations
     now = best[t - 1]
     with np.errstate(over="ignore", invalid="ignore"):
-        spread = np.median(values[:_FIRST]) - now
+        spread = np.median(first) - now
         scale = np.minimum(spread, best[t // 3] - now)
-        still = best[t - 1 - WINDOW] - now <= share * scale
-    for k in np.flatnonzero(still):
+        gain = best[t - 1 - WINDOW] - now
+    for k in np.flatnonzero(gain <= share_at_border * scale):
         last = rows[t[k] - WINDOW : t[k]]
         place = X[rows[np.argmin(values[: t[k]])]]
-        beside = (np.abs(X[last] - place).max(axis=1) < BESIDE) & (y[last] - now[k] <= FLAT * spread[k])
-        if 2 * np.count_nonzero(beside) >= WINDOW:
+        beside = np.abs(X[last] - place).max(axis=1) < BESIDE
+        failed = beside & np.isinf(y[last])
+        flat = beside & (y[last] - now[k] <= FLAT * spread[k])
+        at_border = 2 * np.count_nonzero(failed) >= WINDOW
+        if 2 * np.count_nonzero(failed | flat) >= WINDOW and (at_border or gain[k] <= share * scale[k]):
+            return int(last[-1]) + 1
+    return None
+
+
+def _fails_on(X: np.ndarray, y: np.ndarray, rows: np.ndarray, since: int) -> int | None:
+    """After how many evaluations IN_A_ROW had failed beside the best point, of those from `since` on; None: not yet."""
+    for t in range(since + IN_A_ROW, len(rows) + 1):
+        last = rows[t - IN_A_ROW : t]
+        place = X[rows[np.argmin(y[rows[:t]])]]
+        if bool(np.isinf(y[last]).all()) and bool((np.abs(X[last] - place) < BESIDE).all()):
             return int(last[-1]) + 1
     return None
 

@@ -27,7 +27,7 @@ from surefoot.engine.choose import choose, or_new
 from surefoot.engine.domain import Domain
 from surefoot.engine.many import ROUNDS, left_out_near, most_points
 from surefoot.engine.model import Model, fit_failures, fit_model, starts_of_searches
-from surefoot.engine.restarts import ANEW, Phase, phase_of, split
+from surefoot.engine.restarts import ANEW, Phase, phases_of, split
 from surefoot.engine.searches import Hunt, Limits
 from surefoot.engine.seek import likely_point, seek
 from surefoot.engine.spec import ModelSpec
@@ -85,7 +85,7 @@ def _by_phase(batch: Batch, spec: ModelSpec, warmth: Warmth) -> list[tuple[np.nd
     R = len(batch.run_ids)
     if not spec.restarts:
         return [(np.arange(R), None)]
-    phases = [phase_of(batch, r, min(spec.n_init, ANEW), begun) for r, begun in enumerate(warmth.begun)]
+    phases = phases_of(batch, spec, warmth.begun)
     groups: dict[tuple[int, ...], list[int]] = {}
     for r, phase in enumerate(phases):
         key = (phase.number, phase.asked, len(phase.columns)) if phase.anew else ()

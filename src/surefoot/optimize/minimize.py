@@ -125,8 +125,8 @@ def minimize(
               max_points=1000 (evaluations that the model of the objective holds, the best and the most telling),
               min_noise=0 (the least noise that is estimated, as a share of y's standard deviation),
               warp="auto" (compress large values where the likelihood says so) or "none",
-              restarts="settled" (a run that stands still in a minimum looks for another one; so does the default policy)
-              or "none",
+              restarts="settled" (a run that stands still in a minimum looks for another one; by default with the
+              default policy) or "none",
               prior="similar-scales" (length scales are alike and not far below the distance of points, unless the
               evaluations say otherwise), "short-scales" (the second alone) or "none",
               surrogate="exact", or one of your own (register_surrogate)

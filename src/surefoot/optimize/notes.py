@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from surefoot.engine.restarts import phases_of
 from surefoot.optimize.border import LEVEL, Border, per_cent
 from surefoot.optimize.drawing import short
 from surefoot.optimize.durations import duration_note
@@ -47,6 +48,7 @@ def notes(result: Result) -> list[str]:
         found.extend(limit_notes(result))
     found.append(duration_note(result.history))
     found += constraint_notes(result)
+    found.append(restart_note(result))
     return [note for note in found if note]
 
 
@@ -69,6 +71,16 @@ def unit_notes(result: Result) -> list[str]:
                 f"times {than} its limit {text}: are the units the same?"
             )
     return found
+
+
+def restart_note(result: Result) -> str:
+    """After how many evaluations the run had settled and began anew; empty if it never did."""
+    begun = result.history.warmth.begun
+    if result.settings.restarts != "settled" or not begun:
+        return ""
+    settled = phases_of(result.batch, result.settings.spec, begun)[0].begun[::2]
+    after = " and ".join(filter(None, [", ".join(map(str, settled[:-1])), *map(str, settled[-1:])]))
+    return f"the run had settled after {after} evaluations, and looked for another minimum" if after else ""
 
 
 def outlook(result: Result) -> str:
