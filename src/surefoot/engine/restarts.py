@@ -24,7 +24,7 @@ from surefoot.engine.batch import Batch
 from surefoot.engine.spec import ModelSpec
 
 WINDOW = 15  # evaluations
-GAIN, GAIN_AT_BORDER = 1e-10, 1e-4  # a smaller share is none; the second where half of them failed beside the best
+GAIN, GAIN_AT_BORDER = 1e-10, 1e-5  # a smaller share is none; the second where half of them failed beside the best
 GAIN_ANEW = 1e-2  # in a phase anew
 BESIDE = 1e-2  # of the cube, the largest coordinate
 FLAT = 1e-4  # of what the first successes spread over: values as good as the best

@@ -35,6 +35,7 @@ from surefoot.engine.walls import without_walls
 from surefoot.engine.warmth import Warmth, together
 from surefoot.gp.hyperparameters import FitState, has_grown
 from surefoot.numerics.designs import Generators, generator
+from surefoot.numerics.warping import ABOVE, ALL_LEVELS
 
 RELEVANT = 1e-3  # standard deviations of y: a gain that is worth an evaluation while another one refines
 BESIDE = 1e-2  # length scales
@@ -108,7 +109,8 @@ def _in_phase(
         if phase.asked < n_design:
             point = _design_anew(domain, batch, phase, number, replace(spec, n_init=n_design), warmth, reference)
             return [(np.arange(len(batch.run_ids)), point)]
-        spec = replace(spec, n_init=number - phase.asked + n_design)  # where its model speaks first
+        warps = ALL_LEVELS if spec.warps == ABOVE else spec.warps  # another view of a plain with pits
+        spec = replace(spec, n_init=number - phase.asked + n_design, warps=warps)  # where its model speaks first
     groups = _alike(batch, warmth, reference)
     if len(groups) == 1:
         return [(groups[0], _suggest(domain, batch, number, spec, warmth, reference))]

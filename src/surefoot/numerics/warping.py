@@ -21,6 +21,7 @@ import numpy as np
 from surefoot.numerics.scaling import standardize
 
 LEVELS = (np.inf, 1.0, 0.1, 0.01, 1e-3, 1e-4, -1.0, -0.1, -0.01, -1e-3)
+ALL_LEVELS = tuple(range(len(LEVELS)))
 ABOVE = tuple(level for level, s in enumerate(LEVELS) if s > 0.0)  # those that compress large values, or none
 
 

@@ -19,7 +19,7 @@ from surefoot.gp.kernels import CONTEST, KERNELS
 from surefoot.gp.priors import PRIORS
 from surefoot.gp.registry import SURROGATES
 from surefoot.numerics.designs import DESIGNS
-from surefoot.numerics.warping import ABOVE, LEVELS
+from surefoot.numerics.warping import ABOVE, ALL_LEVELS
 from surefoot.optimize.checks import as_integer, as_number, is_a, plain_number
 from surefoot.optimize.keywords import check_keywords
 from surefoot.optimize.limits import check_limits, limits_of
@@ -146,7 +146,7 @@ class Settings:
         """The levels that compete; with limits on outputs values are compressed on both sides of a centre instead."""
         if self.warp == "none":
             return (0,)
-        return tuple(range(len(LEVELS))) if self.warp == "both" and not self.outputs else ABOVE
+        return ALL_LEVELS if self.warp == "both" and not self.outputs else ABOVE
 
     @property
     def spec(self) -> ModelSpec:
