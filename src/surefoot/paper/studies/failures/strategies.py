@@ -13,6 +13,7 @@ from surefoot.paper.studies.failures import peers
 
 OURS: Mapping[str, Mapping[str, Any]] = {
     "default": {},  # what a user gets
+    "no-restarts": {"restarts": "none"},
     "label-regression": {"failures": "label-regression", "min_success": 0.5},
     # label regression with the paper's weight, policy times P; the models otherwise avoid P < 1/2 as well
     "product": {"failures": "label-regression", "min_success": 0.0},
