@@ -70,6 +70,13 @@ def test_noise_is_no_minimum_that_a_run_has_settled_in():
     assert phase(X, bowl(X) + 1e-3 * np.random.default_rng(1).standard_normal(200)).number == 0
 
 
+def test_noise_and_failures_at_random_are_no_border():
+    X, rng = np.concatenate([refined(40), WRONG + 1e-3 * np.random.default_rng(2).standard_normal((400, 2))]), np.random
+    ok = (np.arange(440) < N_INIT) | (rng.default_rng(3).random(440) < 0.5)
+    y = np.where(ok, bowl(X) + 1e-2 * rng.default_rng(1).standard_normal(440), math.nan)
+    assert phase(X, y, ok).number == 0
+
+
 def test_evaluations_that_look_elsewhere_are_no_pile():
     X = np.concatenate([refined(12), np.random.default_rng(1).random((60, 2))])
     assert phase(X, bowl(X)).number == 0

@@ -31,6 +31,7 @@ FLAT = 1e-4  # of what the first successes spread over: values as good as the be
 IN_A_ROW = 5  # failures beside the best point: a phase that comes back to a border has nothing to gain there
 SAME = 3  # evaluations beside an earlier minimum: the phase has come to it again
 ANEW = 14  # points of the design with which a phase begins anew, at most
+ROUGH = 1  # successes beside the best point with worse values, where failures count: more of them are noise
 _FIRST = 14  # successes that tell how y spreads
 
 
@@ -121,24 +122,35 @@ def _settled(
         spread = np.median(first) - now
         scale = np.minimum(spread, best[t // 3] - now)
         gain = best[t - 1 - WINDOW] - now
-    for k in np.flatnonzero(gain <= share_at_border * scale):
-        last = rows[t[k] - WINDOW : t[k]]
-        place = X[rows[np.argmin(values[: t[k]])]]
-        beside = np.abs(X[last] - place).max(axis=1) < BESIDE
-        failed = beside & np.isinf(y[last])
-        flat = beside & (y[last] - now[k] <= FLAT * spread[k])
-        at_border = 2 * np.count_nonzero(failed) >= WINDOW
-        if 2 * np.count_nonzero(failed | flat) >= WINDOW and (at_border or gain[k] <= share * scale[k]):
-            return int(last[-1]) + 1
+    little, less = gain <= share_at_border * scale, gain <= share * scale
+    is_best = best < np.concatenate([[np.inf], best[:-1]])
+    at = np.maximum.accumulate(np.where(is_best, np.arange(len(rows)), 0))[t - 1]
+    for k in np.unique(at[little]):  # the best evaluation, of those after which little was gained
+        own = t[at == k]
+        last = rows[own[0] - WINDOW : own[-1]]
+        beside = np.abs(X[last] - X[rows[k]]).max(axis=1) < BESIDE
+        failed = np.isinf(y[last])
+        with np.errstate(over="ignore"):
+            flat = y[last] - values[k] <= FLAT * (np.median(first) - values[k])
+        n_failed, n_flat, n_rough = (
+            np.lib.stride_tricks.sliding_window_view(beside & kind, WINDOW).sum(axis=1)
+            for kind in (failed, flat, ~failed & ~flat)
+        )
+        still = (2 * n_flat >= WINDOW) | ((2 * (n_failed + n_flat) >= WINDOW) & (n_rough <= ROUGH))
+        ends = still & np.where(2 * n_failed >= WINDOW, little[at == k], less[at == k])
+        if ends.any():
+            return int(rows[own[np.argmax(ends)] - 1]) + 1
     return None
 
 
 def _fails_on(X: np.ndarray, y: np.ndarray, rows: np.ndarray, since: int) -> int | None:
     """After how many evaluations IN_A_ROW had failed beside the best point, of those from `since` on; None: not yet."""
-    for t in range(since + IN_A_ROW, len(rows) + 1):
+    failed = np.concatenate([[0], np.cumsum(np.isinf(y[rows]))])
+    row = np.flatnonzero(failed[IN_A_ROW:] - failed[:-IN_A_ROW] == IN_A_ROW) + IN_A_ROW
+    for t in row[row >= since + IN_A_ROW].tolist():
         last = rows[t - IN_A_ROW : t]
         place = X[rows[np.argmin(y[rows[:t]])]]
-        if bool(np.isinf(y[last]).all()) and bool((np.abs(X[last] - place) < BESIDE).all()):
+        if bool((np.abs(X[last] - place) < BESIDE).all()):
             return int(last[-1]) + 1
     return None
 

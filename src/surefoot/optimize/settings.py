@@ -73,7 +73,8 @@ class Settings:
     cost: str = "evaluations"  # what is saved: evaluations, or "time": failures count as much as they take
     failure_budget: int = 0  # failures that the run may have: as they are used up min_success grows; 0: no budget
     min_noise: float = 0.0  # the least noise that is estimated, as a share of y's standard deviation
-    restarts: str = AUTO  # "settled": a run that stands still looks for another minimum; "none"; "auto": see _resolve
+    # "settled": a run that stands still in a minimum looks for another; "none": never; "auto": with the default policy
+    restarts: str = AUTO
     max_points: int = 0  # evaluations that the model of the objective holds; 0: 1000, on a GPU 10 000
     outputs: Mapping[str, str] = field(
         default_factory=dict, hash=False
