@@ -1,5 +1,6 @@
 """Runs that have settled in a minimum look for another one."""
 
+import itertools
 import math
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from surefoot import Integer, Optimizer, minimize
 from surefoot.engine.batch import Batch
 from surefoot.engine.lockstep import run_in_lockstep
 from surefoot.engine.restarts import ANEW, BESIDE, IN_A_ROW, SAME, WINDOW, Phase, phase_of, split
-from surefoot.errors import UnknownNameError
+from surefoot.errors import InvalidInputError, UnknownNameError
 from surefoot.optimize.settings import Settings
 from surefoot.optimize.space import Space
 
@@ -94,7 +95,7 @@ def test_a_phase_anew_sees_its_own_evaluations_without_those_beside_the_first_mi
     more = np.concatenate([X, [[0.9, 0.9], [0.25, 0.3 + 0.5 * BESIDE], [0.1, 0.9]]])
     found = phase(more, bowl(more))
     assert found.number == 1
-    assert found.asked == 3
+    assert found.asked == 2
     assert found.columns.tolist() == [begun, begun + 2]
 
 
@@ -105,6 +106,34 @@ def test_a_phase_anew_ends_where_it_comes_to_the_first_minimum_again():
     assert phase(X[:-1], bowl(X[:-1])).number == 1
     assert phase(X, bowl(X)).number == 2
     assert len(phase(X, bowl(X)).columns) == len(X)
+
+
+def test_points_that_an_earlier_phase_has_asked_for_are_none_of_the_design():
+    X = settled()
+    under_way = np.concatenate([np.asarray(WRONG) + 1e-6 * np.arange(1, 17)[:, None], [[0.7, 0.7]]])
+    batch = Batch(X[None], bowl(X)[None], np.ones((1, len(X)), bool), under_way[None], (0,))
+    found = phase_of(batch, 0, N_INIT, N_INIT)
+    assert (found.number, found.asked) == (1, 1)
+    told = np.concatenate([X, under_way[:5]])
+    assert (phase(told, bowl(told)).number, phase(told, bowl(told)).asked) == (1, 0)
+
+
+def test_a_phase_anew_ends_where_its_design_is_to_be_had_beside_the_first_minimum_alone():
+    X = settled()
+    beside = np.asarray(WRONG) + 1e-4 * np.arange(1, N_INIT + SAME + 1)[:, None]
+    X = np.concatenate([X, beside])
+    assert phase(X[:-1], bowl(X[:-1])).number == 1
+    assert phase(X, bowl(X)).number == 2
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_what_is_told_later_does_not_move_the_phases_before(seed):
+    rng = np.random.default_rng(seed)
+    X = np.clip(np.concatenate([rng.random((N_INIT, 2)), WRONG + 1e-3 * rng.standard_normal((60, 2))]), 0.0, 1.0)
+    ok = rng.random(len(X)) < 0.3
+    y = np.where(ok, bowl(X), math.nan)
+    seen = [phase(X[:k], y[:k], ok[:k]).begun for k in range(N_INIT, len(X) + 1)]
+    assert all(late[: len(early)] == early for early, late in itertools.pairwise(seen))
 
 
 def test_a_phase_anew_in_which_nothing_succeeds_ends():
@@ -267,6 +296,11 @@ def test_batches_go_on_in_a_phase_anew():
 )
 def test_runs_of_the_default_policy_begin_anew(asked, used):
     assert Settings(**asked).restarts == used
+
+
+def test_to_begin_anew_with_limits_on_outputs_is_an_error():
+    with pytest.raises(InvalidInputError, match="beside limits on outputs; got restarts='settled'; try"):
+        Settings(restarts="settled", outputs={"load": "<= 1"})
 
 
 def test_an_unknown_way_to_begin_anew_is_an_error_that_lists_the_known_ones():

@@ -75,10 +75,11 @@ def fit_model(batch: Batch, spec: ModelSpec, warmth: Warmth, generators: Generat
     state = on_device(last, (R, p), reference)
     rows = _held(batch, spec, state, reference)
     few = batch if rows is None else batch.of_evaluations(rows)
+    levels = warmth.warp if set(warmth.warp) <= set(spec.warps) else ()  # those of another phase may not be allowed
     contest = Contest(spec, n, reference, rows is not None and not is_due(n, state, REFITS))
 
     def fitted() -> tuple[Fitted, Surrogate]:
-        found = contest.objective(few, state, known, warmth.warp, uniforms[:, 0, :, :p])
+        found = contest.objective(few, state, known, levels, uniforms[:, 0, :, :p])
         model = spec.surrogate.condition(found.data, found.fit.theta, per_run(found.kernels))
         return replace(found, data=replace(found.data)), model  # without what the data have cached
 

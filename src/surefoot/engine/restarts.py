@@ -41,7 +41,7 @@ class Phase:
 
     number: int  # odd: anew
     columns: np.ndarray  # the evaluations that its model sees
-    asked: int  # evaluations since it began, those under way among them
+    asked: int  # of a phase anew: its evaluations, those under way among them
     begun: tuple[int, ...] = ()  # evaluations before each phase but the first
 
     @property
@@ -63,17 +63,18 @@ def phase_of(batch: Batch, r: int, n_design: int, first: int) -> Phase:
         rows = np.flatnonzero(counts[begun:]) + begun if anew else np.flatnonzero(counts)
         own = _apart(X, rows, places) if anew else rows
         if anew:
-            end = _end_anew(X, y, begun, rows, own, places, n_design)
+            end = _end_anew(X, y, rows, own, n_design)
         else:
             since = int(np.searchsorted(rows, begun))  # evaluations before
             end = _settled(X, y, rows, since + WINDOW, GAIN, GAIN_AT_BORDER)
             back = _fails_on(X, y, rows, since) if number else None
             end = min(end, back) if end is not None and back is not None else end or back
         if end is None:
-            columns = np.arange(n)
-            if anew:
-                columns = _apart(X, columns[begun:], places)
-            return Phase(number, columns, n - begun + batch.pending.shape[1], ends)
+            pending = batch.pending[r]
+            if not anew:
+                return Phase(number, np.arange(n), n - begun + len(pending), ends)
+            columns = _apart(X, np.arange(begun, n), places)  # what an earlier phase asked for lies beside its place
+            return Phase(number, columns, len(columns) + len(_apart(pending, np.arange(len(pending)), places)), ends)
         known = own[own < end]
         if np.isfinite(y[known]).any():
             places.append(X[known[np.argmin(y[known])]])
@@ -92,17 +93,17 @@ def split(batch: Batch, columns: np.ndarray) -> Batch:
     return replace(batch.of_evaluations(columns), earlier=batch.of_evaluations(others))
 
 
-def _end_anew(
-    X: np.ndarray, y: np.ndarray, begun: int, rows: np.ndarray, own: np.ndarray, places: list[np.ndarray], design: int
-) -> int | None:
-    """After how many evaluations a phase that began anew ended; None: it has not. rows: its; own: to its model."""
+def _end_anew(X: np.ndarray, y: np.ndarray, rows: np.ndarray, own: np.ndarray, design: int) -> int | None:
+    """After how many evaluations a phase that began anew ended; None: it has not. rows: since; own: to its model."""
+    beside = np.setdiff1d(rows, own)
     ends = [_settled(X, y, own, design + WINDOW, GAIN_ANEW, GAIN_ANEW)]
-    again = np.setdiff1d(rows[rows >= begun + design], own)
-    if len(again) >= SAME:
-        ends.append(int(again[SAME - 1]) + 1)
-    patience = begun + design + WINDOW
-    if len(X) >= patience and not np.isfinite(y[begun:patience]).any():
-        ends.append(patience)
+    after = beside[beside > own[design - 1]] if len(own) >= design else beside[:0]
+    for again, most in ((after, SAME), (beside, design + SAME)):  # the second where no design is to be had elsewhere
+        if len(again) >= most:
+            ends.append(int(again[most - 1]) + 1)
+    patient = own[: design + WINDOW]
+    if len(patient) == design + WINDOW and not np.isfinite(y[patient]).any():
+        ends.append(int(patient[-1]) + 1)
     known = [end for end in ends if end is not None]
     return min(known) if known else None
 
@@ -116,22 +117,24 @@ def _settled(
     if len(rows) < least or not len(first):
         return None
     best = np.minimum.accumulate(values)
-    t = np.arange(max(least, WINDOW + 1), len(rows) + 1)  # evaluations
-    now = best[t - 1]
-    with np.errstate(over="ignore", invalid="ignore"):
-        spread = np.median(first) - now
-        scale = np.minimum(spread, best[t // 3] - now)
-        gain = best[t - 1 - WINDOW] - now
-    little, less = gain <= share_at_border * scale, gain <= share * scale
     is_best = best < np.concatenate([[np.inf], best[:-1]])
+    t = np.arange(max(least, WINDOW + 1), len(rows) + 1)  # evaluations
     at = np.maximum.accumulate(np.where(is_best, np.arange(len(rows)), 0))[t - 1]
+    with np.errstate(over="ignore"):
+        usual = np.asarray([np.inf, *(np.median(first[:k]) for k in range(1, len(first) + 1))])
+    known = np.minimum(np.cumsum(np.isfinite(values)), len(first))  # successes: what is told later changes nothing
+    with np.errstate(over="ignore", invalid="ignore"):
+        spread = usual[known] - values
+        gain, now = best[t - 1 - WINDOW] - best[t - 1], best[t - 1]
+        scale = np.minimum(spread[at], best[t // 3] - now)
+    little, less = gain <= share_at_border * scale, gain <= share * scale
     for k in np.unique(at[little]):  # the best evaluation, of those after which little was gained
         own = t[at == k]
         last = rows[own[0] - WINDOW : own[-1]]
         beside = np.abs(X[last] - X[rows[k]]).max(axis=1) < BESIDE
         failed = np.isinf(y[last])
         with np.errstate(over="ignore"):
-            flat = y[last] - values[k] <= FLAT * (np.median(first) - values[k])
+            flat = y[last] - values[k] <= FLAT * spread[k]
         n_failed, n_flat, n_rough = (
             np.lib.stride_tricks.sliding_window_view(beside & kind, WINDOW).sum(axis=1)
             for kind in (failed, flat, ~failed & ~flat)

@@ -104,35 +104,44 @@ def _in_phase(
     domain: Domain, batch: Batch, phase: Phase | None, number: int, spec: ModelSpec, warmth: Warmth, reference: Array
 ) -> list[tuple[np.ndarray, Suggestion]]:
     """The next points of runs that are in one phase: rows that are computed together, and theirs."""
+    n_design, own = min(spec.n_init, ANEW), spec
     if phase is not None:
-        batch, n_design = split(batch, phase.columns), min(spec.n_init, ANEW)
-        if phase.asked < n_design:
-            point = _design_anew(domain, batch, phase, number, replace(spec, n_init=n_design), warmth, reference)
-            return [(np.arange(len(batch.run_ids)), point)]
+        batch = split(batch, phase.columns)
         warps = ALL_LEVELS if spec.warps == ABOVE else spec.warps  # another view of a plain with pits
-        spec = replace(spec, n_init=number - phase.asked + n_design, warps=warps)  # where its model speaks first
-    groups = _alike(batch, warmth, reference)
-    if len(groups) == 1:
-        return [(groups[0], _suggest(domain, batch, number, spec, warmth, reference))]
-    return [(g, _suggest(domain, batch.part(g), number, spec, warmth.part(g), reference)) for g in groups]
+        own = replace(spec, n_init=number - phase.asked + n_design, warps=warps)  # where its model speaks first
+    groups, found = _alike(batch, warmth, reference), []
+    for g in groups:
+        part, warm = (batch, warmth) if len(groups) == 1 else (batch.part(g), warmth.part(g))
+        if phase is not None and (phase.asked < n_design or not bool(part.ok.any())):
+            point = _design_anew(domain, part, phase, number, replace(spec, n_init=n_design), warm, reference)
+        else:
+            point = _suggest(domain, part, number, own, warm, reference)
+        found.append((g, point))
+    return found
 
 
 def _design_anew(
     domain: Domain, batch: Batch, phase: Phase, number: int, spec: ModelSpec, warmth: Warmth, reference: Array
 ) -> Suggestion:
-    """A point of the design with which a phase begins anew; the nearest that may succeed, where that one may not."""
+    """A point of the design with which a phase begins anew; the nearest that may succeed, where that one may not.
+
+    After the design, while nothing has succeeded: any point that may succeed.
+    """
     generators = tuple(generator(spec.seed, run, number) for run in batch.run_ids)
     others = candidates.uniform(domain, generators, _LIKELY)
     draws = starts_of_searches(spec, batch.X.shape[2], generators, reference)[:, 1]
     success, _ = fit_failures(batch, batch.failed, spec, warmth, draws, reference)
-    x = []
+    x, earlier = [], batch.earlier
     for r, run in enumerate(batch.run_ids):
-        tried = np.concatenate([initial_design(domain, spec, run, phase.number)[phase.asked][None], others[r]])
-        if success is not None:
-            own = success.select(slice(r, r + 1))
+        tried = others[r]
+        if phase.asked < spec.n_init:
+            tried = np.concatenate([initial_design(domain, spec, run, phase.number)[phase.asked][None], tried])
+        if success is not None and bool(batch.failed[r].any() or (earlier is not None and earlier.failed[r].any())):
+            assert spec.failures is not None  # they are learned
+            own, enough = success.select(slice(r, r + 1)), spec.min_success or spec.failures.least
             p = to_host(own.probability(like(tried[None], reference)))[0]
             far = ((tried - tried[0]) ** 2).sum(axis=1)
-            tried = tried[np.lexsort((far, -np.minimum(p, spec.min_success)))]
+            tried = tried[np.lexsort((far, -np.minimum(p, enough)))]
         x.append(or_new(domain, batch, r, tried[0], spec, number))
     return Suggestion(np.stack(x), warmth, ("design",) * len(x))
 

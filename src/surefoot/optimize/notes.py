@@ -76,9 +76,9 @@ def unit_notes(result: Result) -> list[str]:
 def restart_note(result: Result) -> str:
     """After how many evaluations the run had settled and began anew; empty if it never did."""
     begun = result.history.warmth.begun
-    if result.settings.restarts != "settled" or not begun:
+    if not result.settings.spec.restarts or not begun:
         return ""
-    settled = phases_of(result.batch, result.settings.spec, begun)[0].begun[::2]
+    settled = [n for n in phases_of(result.batch, result.settings.spec, begun)[0].begun[::2] if n < result.nfev]
     after = " and ".join(filter(None, [", ".join(map(str, settled[:-1])), *map(str, settled[-1:])]))
     return f"the run had settled after {after} evaluations, and looked for another minimum" if after else ""
 

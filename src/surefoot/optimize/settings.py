@@ -136,6 +136,11 @@ class Settings:
         if self.min_success == AUTO:
             model = FAILURE_MODELS.get(self.failures)
             self._set("min_success", 0.0 if model is None else model.least)
+        if self.restarts == "settled" and self.outputs:
+            raise InvalidInputError(
+                "expected restarts='none' or 'auto' beside limits on outputs; got restarts='settled'; "
+                "try restarts='auto'"
+            )
         if self.restarts == AUTO:
             goes_on = self.policy != DEFAULT_POLICY or not SEARCHES[self.search].is_exact or bool(self.outputs)
             self._set("restarts", "none" if goes_on else "settled")
@@ -173,7 +178,7 @@ class Settings:
             min_distance=self.min_distance,
             max_points=self.max_points if SEARCHES[self.search].is_exact else sys.maxsize,
             limits=limits_of(self.outputs),
-            restarts=self.restarts == "settled" and not self.outputs,
+            restarts=self.restarts == "settled",
         )
 
     def _set(self, name: str, value: Any) -> None:
