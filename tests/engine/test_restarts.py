@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ from surefoot import Integer, Optimizer, minimize
 from surefoot.engine.batch import Batch
 from surefoot.engine.lockstep import run_in_lockstep
 from surefoot.engine.restarts import ANEW, BESIDE, IN_A_ROW, SAME, WINDOW, Phase, phase_of, split
-from surefoot.errors import InvalidInputError, UnknownNameError
+from surefoot.errors import UnknownNameError
 from surefoot.optimize.settings import Settings
 from surefoot.optimize.space import Space
 
@@ -298,9 +299,8 @@ def test_runs_of_the_default_policy_begin_anew(asked, used):
     assert Settings(**asked).restarts == used
 
 
-def test_to_begin_anew_with_limits_on_outputs_is_an_error():
-    with pytest.raises(InvalidInputError, match="beside limits on outputs; got restarts='settled'; try"):
-        Settings(restarts="settled", outputs={"load": "<= 1"})
+def test_runs_along_limits_on_outputs_do_not_begin_anew_when_the_limits_become_known_later():
+    assert replace(Settings(), outputs={"load": "<= 1"}).restarts == "none"
 
 
 def test_an_unknown_way_to_begin_anew_is_an_error_that_lists_the_known_ones():

@@ -136,14 +136,11 @@ class Settings:
         if self.min_success == AUTO:
             model = FAILURE_MODELS.get(self.failures)
             self._set("min_success", 0.0 if model is None else model.least)
-        if self.restarts == "settled" and self.outputs:
-            raise InvalidInputError(
-                "expected restarts='none' or 'auto' beside limits on outputs; got restarts='settled'; "
-                "try restarts='auto'"
-            )
         if self.restarts == AUTO:
-            goes_on = self.policy != DEFAULT_POLICY or not SEARCHES[self.search].is_exact or bool(self.outputs)
+            goes_on = self.policy != DEFAULT_POLICY or not SEARCHES[self.search].is_exact
             self._set("restarts", "none" if goes_on else "settled")
+        if self.outputs:  # which may become known later: a run along limits does not begin anew
+            self._set("restarts", "none")
         if self.noise not in (NOISE_ESTIMATED, 0):  # it is known in the user's units
             self._set("warp", "none")
 
