@@ -61,6 +61,8 @@ def test_what_is_no_limit_is_refused_with_the_name_of_the_output(text):
         ("== 5", "= 5 within 0.005"),
         ("between 3 and 1", "between 1 and 3"),
         (250, "<= 250"),
+        (10**400, "<= 250e6"),
+        (math.inf, "<= 250e6"),
     ],
 )
 def test_the_limit_that_was_meant_is_suggested(text, hint):

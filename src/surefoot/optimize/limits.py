@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from typing import Any
 
 from surefoot.engine.spec import Limit
 from surefoot.errors import InvalidInputError, shown
-from surefoot.optimize.checks import is_a
+from surefoot.optimize.checks import is_a, plain_number
 
 FORMS = "'<= 3', '>= 3', 'between 1 and 3' or '= 3 within 0.1', each with 'margin 0.2' after it or without"
 _N = r"([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)"
@@ -88,7 +89,9 @@ def _check(name: str, text: str, limit: Limit) -> None:
 def _hint(text: Any) -> str:
     """What the author of a text that is no limit may have meant."""
     if not is_a(text, str):
-        return repr(f"<= {text:g}") if is_a(text, int, float) and not is_a(text, bool) else "'<= 250e6'"
+        number = None if is_a(text, bool) else plain_number(text)
+        is_known = number is not None and abs(number) <= sys.float_info.max
+        return repr(f"<= {number:g}") if is_known else "'<= 250e6'"
     if (equal := _EQUAL.fullmatch(text)) is not None:
         tolerance = abs(float(equal[1])) * 1e-3 or 1e-3
         return f"'= {equal[1]} within {tolerance:g}': no computed number equals another one without a tolerance"
