@@ -172,9 +172,7 @@ def cost(folder: Path, sizes: list[int], steps: int) -> None:
             taken = []
             for r in range(0, len(FUNCTIONS), 3):
                 warmth = trace.warmth.part(np.asarray([r]))
-                for k in range(
-                    n - steps - 1, n
-                ):  # the first search begins at hyperparameters of the end, and is not counted
+                for k in range(n - steps - 1, n):  # the first begins at hyperparameters of the end: not counted
                     begin = time.process_time()
                     warmth = suggest(SPACE, trace.first(k, r), k, spec, warmth).warmth
                     taken.append(time.process_time() - begin)

@@ -114,11 +114,9 @@ def fit_failures(
     uniforms (R, k, p): draws, of which the starts of a cold search take the first columns.
     """
     failed, kinds = _with_missing(batch, failed)
-    labels = Labels(batch.X, failed, batch.seen, kinds)
-    if batch.earlier is not None:
-        labels = Labels(batch.earlier.X, batch.earlier.failed, batch.earlier.seen, batch.earlier.kinds).followed_by(
-            labels
-        )
+    labels, before = Labels(batch.X, failed, batch.seen, kinds), batch.earlier
+    if before is not None:
+        labels = Labels(before.X, before.failed, before.seen, before.kinds).followed_by(labels)
     if spec.failures is None or not bool(labels.failed.any()):
         return None, None
     R, _, D = batch.X.shape

@@ -41,7 +41,7 @@ class Phase:
 
     number: int  # odd: anew
     columns: np.ndarray  # the evaluations that its model sees
-    asked: int  # of a phase anew: its evaluations, those under way among them
+    asked: int  # of a phase anew: its evaluations, those under way among them; of the others 0
     begun: tuple[int, ...] = ()  # evaluations before each phase but the first
 
     @property
@@ -72,7 +72,7 @@ def phase_of(batch: Batch, r: int, n_design: int, first: int) -> Phase:
         if end is None:
             pending = batch.pending[r]
             if not anew:
-                return Phase(number, np.arange(n), n - begun + len(pending), ends)
+                return Phase(number, np.arange(n), 0, ends)
             columns = _apart(X, np.arange(begun, n), places)  # what an earlier phase asked for lies beside its place
             return Phase(number, columns, len(columns) + len(_apart(pending, np.arange(len(pending)), places)), ends)
         known = own[own < end]
