@@ -10,10 +10,13 @@ import pytest
 
 import surefoot
 from surefoot import Integer, Optimizer, minimize
+from surefoot.engine import restarts
 from surefoot.engine.batch import Batch
 from surefoot.engine.lockstep import run_in_lockstep
-from surefoot.engine.restarts import ANEW, BESIDE, IN_A_ROW, SAME, WINDOW, Phase, phase_of, split
+from surefoot.engine.restarts import ALONE, BESIDE, IN_A_ROW, SAME, WINDOW, Phase, phase_of, split
+from surefoot.engine.warmth import Warmth
 from surefoot.errors import UnknownNameError
+from surefoot.gp.hyperparameters import FitState
 from surefoot.optimize.settings import Settings
 from surefoot.optimize.space import Space
 
@@ -115,16 +118,28 @@ def test_points_that_an_earlier_phase_has_asked_for_are_none_of_the_design():
     batch = Batch(X[None], bowl(X)[None], np.ones((1, len(X)), bool), under_way[None], (0,))
     found = phase_of(batch, 0, N_INIT, N_INIT)
     assert (found.number, found.asked) == (1, 1)
-    told = np.concatenate([X, under_way[:5]])
+    told = np.concatenate([X, under_way[:16]])
     assert (phase(told, bowl(told)).number, phase(told, bowl(told)).asked) == (1, 0)
 
 
-def test_a_phase_anew_ends_where_its_design_is_to_be_had_beside_the_first_minimum_alone():
+@pytest.mark.parametrize(("elsewhere", "most"), [(1, N_INIT + SAME), (0, ALONE)])
+def test_a_phase_anew_ends_where_its_design_is_to_be_had_beside_the_first_minimum_alone(elsewhere, most):
     X = settled()
-    beside = np.asarray(WRONG) + 1e-4 * np.arange(1, N_INIT + SAME + 1)[:, None]
-    X = np.concatenate([X, beside])
+    beside = np.asarray(WRONG) + 1e-4 * np.arange(1, most + 1)[:, None]
+    X = np.concatenate([X, np.full((elsewhere, 2), 0.7), beside])
     assert phase(X[:-1], bowl(X[:-1])).number == 1
     assert phase(X, bowl(X)).number == 2
+
+
+def test_phases_of_ten_thousand_evaluations_are_found_within_their_own_number_of_looks(monkeypatch):
+    X, looks = settled(), []
+    again = np.concatenate([np.random.default_rng(1).random((N_INIT, 2)), np.tile(WRONG, (40, 1))])
+    X = np.concatenate([X, np.tile(again, (200, 1))])
+    look = restarts._settled_at
+    monkeypatch.setattr(restarts, "_settled_at", lambda *of: (looks.append(len(of[3])), look(*of))[1])
+    found = phase(X, bowl(X))
+    assert found.number > 100
+    assert sum(looks) < 10 * len(X)  # evaluations that were looked at, all phases together
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -249,12 +264,45 @@ def test_a_run_has_the_same_points_alone_and_among_others_in_other_phases():
     assert np.array_equal(alone.X[0], together.X[0])
 
 
-def test_what_is_known_of_failures_is_known_in_all_phases():
-    f = lambda x: math.nan if x[0] > 0.6 else float(pits(np.asarray(x)))  # noqa: E731
-    failed = ~minimize(f, BOX, n_evals=110, seed=1).history.ok
-    without = ~minimize(f, BOX, n_evals=110, seed=1, restarts="none").history.ok
-    assert failed[:N_INIT].any()
-    assert failed.sum() <= without.sum() + ANEW // 2  # a design that knew nothing would fail on two fifths
+def design_anew(fails) -> list[tuple[float, ...]]:
+    """The first points of a phase anew, of a run that has settled at WRONG and failed at some points of its design."""
+    X = settled()
+    optimizer = Optimizer(BOX, n_init=N_INIT, seed=1)
+    optimizer.tell(X[:N_INIT], bowl(X[:N_INIT]))
+    elsewhere = np.random.default_rng(5).random((40, 2))  # before the model's first suggestion: not in a phase
+    for x in elsewhere:
+        optimizer.tell_failure(x, "wrong") if fails(x) else optimizer.tell(x, 1.0 + float(x[0]))
+    optimizer.ask()
+    optimizer.forget_pending()
+    for x, y in zip(X[N_INIT:], bowl(X[N_INIT:]), strict=True):
+        optimizer.tell(x, y)
+    for x in X[-1] + 1e-9 * np.arange(60)[:, None]:  # as many as it takes to settle
+        if optimizer_is_anew(optimizer):
+            break
+        optimizer.tell(x, float(bowl(x[None])[0]))
+    points = []
+    for _ in range(N_INIT):
+        points.append(optimizer.ask())
+        optimizer.tell(points[-1], 1.0)
+    return points
+
+
+def optimizer_is_anew(optimizer: Optimizer) -> bool:
+    batch, spec = optimizer.result().batch, optimizer.settings.spec
+    return restarts.phases_of(batch, spec, optimizer.history.warmth.begun or (46,))[0].anew
+
+
+def test_a_design_anew_keeps_away_from_where_evaluations_failed_before():
+    warned, unwarned = (np.asarray(design_anew(fails))[:, 0] for fails in (lambda x: x[0] > 0.4, lambda x: False))
+    assert (unwarned > 0.45).sum() >= 3
+    assert (warned > 0.45).sum() <= 1
+
+
+def test_a_design_anew_does_not_gather_where_failures_are_at_random():
+    rng = np.random.default_rng(4)
+    points = np.asarray(design_anew(lambda x: rng.random() < 0.5))
+    apart = np.sqrt(((points[:, None] - points) ** 2).sum(axis=2))
+    assert apart[np.triu_indices(N_INIT, 1)].mean() > 0.35  # a Latin hypercube: 0.55
 
 
 def test_a_result_says_when_its_run_began_anew():
@@ -269,16 +317,64 @@ def test_a_result_says_nothing_where_its_run_has_not_settled():
 
 
 def test_points_of_a_finite_space_are_evaluated_once():
-    result = minimize(lambda x: (x[0] - 3) ** 2 + (x[1] - 2) ** 2, [Integer(0, 8), Integer(0, 8)], n_evals=75)
-    assert len(set(map(tuple, points_of(result)))) == 75
+    optimizer = Optimizer([Integer(0, 100_000), Integer(0, 100_000)], n_init=N_INIT, seed=1)
+    while len(optimizer.history.evaluations) < 110:
+        x = optimizer.ask()
+        optimizer.tell(x, float(((x[0] - 25_032) / 1e5) ** 2 + ((x[1] - 30_123) / 1e5) ** 2))
+    assert phases_begun(optimizer)
+    assert len(set(map(tuple, points_of(optimizer)))) == 110
 
 
-def test_batches_go_on_in_a_phase_anew():
-    optimizer = Optimizer(BOX, seed=1)
-    for _ in range(12):
-        for x in optimizer.ask(8):
-            optimizer.tell(x, float(pits(np.asarray(x))))
-    assert len(np.unique(points_of(optimizer), axis=0)) == 96
+def phases_begun(optimizer: Optimizer) -> tuple[int, ...]:
+    result = optimizer.result()
+    return restarts.phases_of(result.batch, result.settings.spec, optimizer.history.warmth.begun or (N_INIT,))[0].begun
+
+
+@pytest.mark.parametrize("q", [8, 32])
+def test_batches_go_on_in_a_phase_anew(q):
+    optimizer = Optimizer([(0.0, 1.0)], seed=1)
+    places = []
+    while len(optimizer.history.evaluations) < 160:
+        begun = phases_begun(optimizer) if optimizer.history.evaluations else ()
+        points = optimizer.ask(q)
+        places += points if len(begun) % 2 == 1 else []
+        inner = np.asarray(points)[:, 0]
+        optimizer.tell(points, -np.exp(-((inner - 0.25) ** 2) / 0.02) - 2.0 * np.exp(-((inner - 0.9) ** 2) / 0.002))
+    assert len(np.unique(points_of(optimizer))) == 160
+    far = np.abs(np.asarray(places) - optimizer.result().x).max(axis=1)
+    assert (far > 0.1).sum() >= 4  # the design of a phase anew
+
+
+def test_evaluations_without_restarts_are_no_phases_when_they_are_turned_on():
+    f = lambda x: float(pits(np.asarray(x)))  # noqa: E731
+    before = minimize(f, BOX, n_evals=90, seed=1, restarts="none")
+    after = minimize(f, BOX, n_evals=91, seed=1, history=before.history)
+    assert "settled" not in repr(after)
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_what_a_phase_with_a_model_of_its_own_has_found_is_forgotten_after_it(known):
+    state = FitState(np.ones((2, 3)), np.ones((2, 3, 3)), (9, 9))
+    warmth = Warmth(state if known else None, None, "", (1, 1), ("se", "se"), begun=(5, 5), phases=(0, 1))
+    kept = warmth.in_phases((0, 2))
+    assert kept.phases == (0, 2)
+    if known:
+        assert np.isfinite(kept.objective.theta[0]).all()
+        assert np.isnan(kept.objective.theta[1]).all()
+    alone = warmth.part(np.asarray([1]))
+    assert alone.of_all.objective is None
+    assert alone.of_all.kernels == ()
+    assert Warmth.from_json(alone.to_json()).phases == (1,)
+
+
+def test_the_model_of_a_result_is_that_of_all_evaluations_whatever_phase_its_run_is_in():
+    result = minimize(lambda x: float(pits(np.asarray(x))), BOX, n_evals=90, seed=1)
+    begun = next(k for k in range(20, 90) if _phase_after(result, k).anew)
+    half = minimize(lambda x: float(pits(np.asarray(x))), BOX, n_evals=begun + N_INIT + 2, seed=1)
+    assert half.history.warmth.phases == (1,)
+    mu, sd = half.model.predict([half.x])
+    assert abs(mu[0] - half.fun) < 1e-3
+    assert sd[0] < 1e-3  # its own evaluations lie far from there
 
 
 # --- settings

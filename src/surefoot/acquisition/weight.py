@@ -79,6 +79,12 @@ class Weight:
             value, slope = (xp.where(self.where, part, 0.0) for part in (value, slope))
         return value, slope
 
+    def asked(self) -> Array:
+        """The P below which a point is avoided, (R, 1)."""
+        xp = namespace(self.of.rates)
+        zero = xp.zeros_like(self.of.rates[:, :1])
+        return xp.exp(zero + self._log_least(zero))
+
     def _log_least(self, reference: Array) -> Array | float:
         """log of the least P asked for: a number, or (R, 1)."""
         xp = namespace(reference)

@@ -68,4 +68,6 @@ def final_model(trace: Trace, spec: ModelSpec, run: int) -> Model:
     """The model fitted to all that one run evaluated."""
     rows, n = np.asarray([run]), trace.X.shape[1]
     with engine(n):
-        return fit_model(trace.batch().part(rows), spec, trace.warmth.part(rows), (generator(spec.seed, run, n),))
+        return fit_model(
+            trace.batch().part(rows), spec, trace.warmth.part(rows).of_all, (generator(spec.seed, run, n),)
+        )

@@ -39,7 +39,7 @@ from surefoot.numerics.warping import ABOVE, ALL_LEVELS
 
 RELEVANT = 1e-3  # standard deviations of y: a gain that is worth an evaluation while another one refines
 BESIDE = 1e-2  # length scales
-_LIKELY = 256  # points among which one that may succeed is looked for
+_LIKELY, _LIKELIEST = 256, 0.1  # points among which one that may succeed is looked for, and a share of them
 _DESIGN_STREAM = 2**31  # the iteration number under which the initial design is drawn
 
 
@@ -66,27 +66,27 @@ def suggest(
     with engine(min(batch.X.shape[1], most_points(spec.max_points, reference))):
         if number < spec.n_init:
             return _design(domain, batch, number, spec, warmth, reference)
-        warmth = warmth if warmth.begun else replace(warmth, begun=(batch.X.shape[1],) * R)
+        begun = warmth.begun if warmth.begun and spec.restarts else (batch.X.shape[1],) * R
+        phases = phases_of(batch, spec, begun) if spec.restarts else []
+        warmth = warmth.in_phases(tuple(phase.number for phase in phases) or (0,) * R)
         found = []
-        for rows, phase in _by_phase(batch, spec, warmth):
+        for rows, phase in _by_phase(phases, R):
             part, warm = (batch, warmth) if len(rows) == R else (batch.part(rows), warmth.part(rows))
             found += [(rows[g], own) for g, own in _in_phase(domain, part, phase, number, spec, warm, reference)]
     if len(found) == 1:
         suggestion = found[0][1]
-        return replace(suggestion, warmth=replace(suggestion.warmth, begun=warmth.begun))
+        return replace(suggestion, warmth=replace(suggestion.warmth, begun=begun, phases=warmth.phases))
     x, status = np.empty((R, domain.n_inputs)), np.empty(R, dtype=object)
     for rows, suggestion in found:
         x[rows], status[rows] = suggestion.x, suggestion.status
     ends = together([(rows, suggestion.warmth) for rows, suggestion in found], R)
-    return Suggestion(x, replace(ends, begun=warmth.begun), tuple(status.tolist()))
+    return Suggestion(x, replace(ends, begun=begun, phases=warmth.phases), tuple(status.tolist()))
 
 
-def _by_phase(batch: Batch, spec: ModelSpec, warmth: Warmth) -> list[tuple[np.ndarray, Phase | None]]:
+def _by_phase(phases: list[Phase], R: int) -> list[tuple[np.ndarray, Phase | None]]:
     """The runs that are equally far in equal phases; None: all evaluations count, as everywhere without restarts."""
-    R = len(batch.run_ids)
-    if not spec.restarts:
+    if not phases:
         return [(np.arange(R), None)]
-    phases = phases_of(batch, spec, warmth.begun)
     groups: dict[tuple[int, ...], list[int]] = {}
     for r, phase in enumerate(phases):
         key = (phase.number, phase.asked, len(phase.columns)) if phase.anew else ()
@@ -137,13 +137,21 @@ def _design_anew(
         if phase.asked < spec.n_init:
             tried = np.concatenate([initial_design(domain, spec, run, phase.number)[phase.asked][None], tried])
         if success is not None and bool(batch.failed[r].any() or (earlier is not None and earlier.failed[r].any())):
-            assert spec.failures is not None  # they are learned
-            own, enough = success.select(slice(r, r + 1)), spec.min_success or spec.failures.least
-            p = to_host(own.probability(like(tried[None], reference)))[0]
-            far = ((tried - tried[0]) ** 2).sum(axis=1)
-            tried = tried[np.lexsort((far, -np.minimum(p, enough)))]
+            tried = tried[_likely_first(tried, success.select(slice(r, r + 1)), spec, reference)]
         x.append(or_new(domain, batch, r, tried[0], spec, number))
     return Suggestion(np.stack(x), warmth, ("design",) * len(x))
+
+
+def _likely_first(tried: np.ndarray, success: Weight, spec: ModelSpec, reference: Array) -> np.ndarray:
+    """The order (m,) of points (m, D): those that are as likely to work as is asked, the nearest to the first before.
+
+    Where hardly any is, the likeliest tenth counts, so that the points of a design do not gather where P is largest.
+    """
+    assert spec.failures is not None  # they are learned
+    p = to_host(success.probability(like(tried[None], reference)))[0]
+    asked = to_host(success.asked())[0, 0] if success.least > 0.0 else spec.failures.least
+    far = ((tried - tried[0]) ** 2).sum(axis=1)
+    return np.lexsort((far, p < min(asked, float(np.quantile(p, 1.0 - _LIKELIEST)))))
 
 
 def _design(domain: Domain, batch: Batch, number: int, spec: ModelSpec, warmth: Warmth, reference: Array) -> Suggestion:

@@ -6,7 +6,7 @@ Every run has its own: a batch is made of them and falls apart into them (`part`
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -32,6 +32,23 @@ class Warmth:
     objective_by: str = EXACT.name  # the family of surrogates that `objective` belongs to
     outputs: tuple[Warmth, ...] = ()  # of every output that has limits, as if it were the objective
     begun: tuple[int, ...] = ()  # evaluations of every run when its model spoke first; empty: it has not
+    phases: tuple[int, ...] = ()  # of every run: in which phase `objective` was fitted (restarts.py); empty: the first
+
+    @property
+    def of_all(self) -> Warmth:
+        """For a model of all evaluations: what searches found in a phase with a model of its own is forgotten."""
+        return self.in_phases(tuple(number + number % 2 for number in self.phases))
+
+    def in_phases(self, numbers: tuple[int, ...]) -> Warmth:
+        """For runs in these phases: what searches for the objective's hyperparameters found in others is forgotten."""
+        other = np.asarray(numbers) != np.asarray(self.phases or (0,) * len(numbers))
+        if not other.any():
+            return replace(self, phases=numbers)
+        if other.all() or self.objective is None:
+            return replace(self, objective=None, warp=(), kernels=(), phases=numbers)
+        theta, inv_hessian = self.objective.theta.copy(), self.objective.inv_hessian.copy()
+        theta[other], inv_hessian[other] = np.nan, np.nan
+        return replace(self, objective=FitState(theta, inv_hessian, self.objective.n_cold), phases=numbers)
 
     def part(self, rows: np.ndarray) -> Warmth:
         """That of some runs."""
@@ -45,6 +62,7 @@ class Warmth:
             self.objective_by,
             tuple(warmth.part(rows) for warmth in self.outputs),
             tuple(self.begun[r] for r in numbers) if self.begun else (),
+            tuple(self.phases[r] for r in numbers) if self.phases else (),
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -58,6 +76,7 @@ class Warmth:
             "objective_by": self.objective_by,
             **({"outputs": [warmth.to_json() for warmth in self.outputs]} if self.outputs else {}),
             **({"begun": list(self.begun)} if self.begun else {}),
+            **({"phases": list(self.phases)} if any(self.phases) else {}),
         }
 
     @classmethod
@@ -65,19 +84,19 @@ class Warmth:
         """Read what `to_json` gave; ValueError, KeyError or TypeError if it did not."""
         objective, failures = _parse(fields["objective"]), _parse(fields["failures"])
         warp, kernels = tuple(fields.get("warp", ())), tuple(fields.get("kernels", ()))
-        begun = tuple(fields.get("begun", ()))
-        n_runs = {len(part) for part in (warp, kernels, begun) if part}
+        begun, phases = tuple(fields.get("begun", ())), tuple(fields.get("phases", ()))
+        n_runs = {len(part) for part in (warp, kernels, begun, phases) if part}
         n_runs |= {len(state.theta) for state in (objective, failures) if state is not None}
         if len(n_runs) > 1:
             raise ValueError("its warmth is of unequal numbers of runs")
         known = all(type(level) is int and 0 <= level < len(LEVELS) for level in warp)
         if not known or not all(type(k) is str for k in kernels):
             raise ValueError("its warps or kernels are none")
-        if not all(type(n) is int and n >= 0 for n in begun):
-            raise ValueError("its numbers of evaluations are none")
+        if not all(type(n) is int and n >= 0 for n in (*begun, *phases)):
+            raise ValueError("its numbers of evaluations or phases are none")
         by = str(fields.get("objective_by", EXACT.name))
         outputs = tuple(cls.from_json(own) for own in fields.get("outputs", ()))
-        return cls(objective, failures, str(fields["failures_by"]), warp, kernels, by, outputs, begun)
+        return cls(objective, failures, str(fields["failures_by"]), warp, kernels, by, outputs, begun, phases)
 
 
 def together(parts: Sequence[tuple[np.ndarray, Warmth]], n_runs: int) -> Warmth:
@@ -100,8 +119,9 @@ def together(parts: Sequence[tuple[np.ndarray, Warmth]], n_runs: int) -> Warmth:
         together([(rows, warmth.outputs[j]) for rows, warmth in parts if j < len(warmth.outputs)], n_runs)
         for j in range(n_outputs)
     )
-    levels, kernels, begun = of_runs("warp", 0), of_runs("kernels", ""), of_runs("begun", 0)
-    return Warmth(objective, failures, by, levels, kernels, family, outputs, begun)
+    levels, kernels = of_runs("warp", 0), of_runs("kernels", "")
+    begun, phases = of_runs("begun", 0), of_runs("phases", 0)
+    return Warmth(objective, failures, by, levels, kernels, family, outputs, begun, phases)
 
 
 def on_device(state: FitState | None, shape: tuple[int, int], reference: Array) -> FitState | None:

@@ -102,13 +102,13 @@ class Evidence(Protocol):
 
 
 def has_grown(n: int, n_cold: int) -> bool:
-    """Whether n evaluations are enough more than n_cold for another cold search, or others: fewer."""
-    return n >= REFIT_GROWTH * n_cold or n < n_cold
+    """Whether n evaluations are enough more than n_cold for another cold search."""
+    return n >= REFIT_GROWTH * n_cold
 
 
 def is_cold(n: int, state: FitState | None) -> bool:
     """Whether a search at n evaluations starts afresh: if it is due in any run."""
-    return state is None or any(has_grown(n, n_cold) for n_cold in state.n_cold)
+    return state is None or has_grown(n, min(state.n_cold))
 
 
 def is_due(n: int, state: FitState | None, refits: int) -> bool:

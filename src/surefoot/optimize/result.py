@@ -185,7 +185,8 @@ class Result:
             )
         rng = generator(self.settings.seed, 0, self.nfev)
         with engine(self.nfev):
-            return FittedModel(self.space, fit(self.batch, self.settings.spec, self.history.warmth, (rng,)), self.sign)
+            warmth = self.history.warmth.of_all
+            return FittedModel(self.space, fit(self.batch, self.settings.spec, warmth, (rng,)), self.sign)
 
     @property
     def batch(self) -> Batch:
