@@ -10,7 +10,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from benchmarks.regret import adapters, slow_adapters
+from benchmarks.regret import adapters, slow_adapters, turbo
 from benchmarks.regret.mixed.adapters import ADAPTERS as MIXED
 from surefoot.errors import InvalidInputError, UnknownNameError
 from surefoot.optimize.settings import Settings
@@ -27,6 +27,7 @@ class Library:
     modules: tuple[str, ...]  # imported before the clock starts
     distribution: str = ""
     slow: bool = False
+    takes: tuple[str, ...] = ()  # settings that may follow its name; surefoot takes its own
 
 
 LIBRARIES = {
@@ -36,7 +37,8 @@ LIBRARIES = {
     "cma-es": Library(peers.cmaes, ("cma",), "cma"),
     "random": Library(peers.random, ()),
     "optuna-gp": Library(adapters.optuna_gp, ("optuna", "torch"), "optuna", slow=True),
-    "botorch": Library(slow_adapters.botorch, ("botorch",), "botorch", slow=True),
+    "botorch": Library(slow_adapters.botorch, ("botorch",), "botorch", slow=True, takes=("q",)),
+    "turbo": Library(turbo.turbo, ("torch",), "torch", slow=True, takes=("q",)),
     "bayes_opt": Library(slow_adapters.bayes_opt, ("bayes_opt",), "bayesian-optimization", slow=True),
     "smac": Library(peers.smac, ("smac",), "smac", slow=True),
     "hebo": Library(slow_adapters.hebo, ("hebo",), "HEBO", slow=True),
@@ -48,8 +50,12 @@ def parse(name: str) -> tuple[str, dict[str, Any]]:
     library, _, text = name.partition(":")
     if library not in LIBRARIES:
         raise UnknownNameError(f"expected a library among {', '.join(LIBRARIES)}; got {library!r}; try {OURS}")
-    if text and library != OURS:
-        raise InvalidInputError(f"expected settings of {OURS} only; got {name!r}; try {library!r}")
+    takes = LIBRARIES[library].takes
+    if text and library != OURS and not {part.partition("=")[0].strip() for part in text.split(",")} <= set(takes):
+        raise InvalidInputError(
+            f"expected settings of {OURS}{f', or {takes[0]} of {library}' if takes else ''}; got {name!r}; "
+            f"try {library!r}"
+        )
     settings: dict[str, Any] = {}
     for part in text.split(",") if text else ():
         key, equals, value = part.partition("=")

@@ -28,10 +28,13 @@ def _uniform(f: Objective, n: int, seed: int) -> np.ndarray:
     return _in_box(f, np.random.default_rng(seed).random((n, f.d)))
 
 
-def botorch(f: Objective, design: np.ndarray, n: int, seed: int) -> Any:
-    """SingleTaskGP, LogEI and optimize_acqf as in the tutorials; recommends the evaluated point of least mean."""
+def botorch(f: Objective, design: np.ndarray, n: int, seed: int, q: float = 1) -> Any:
+    """SingleTaskGP, LogEI and optimize_acqf as in the tutorials; recommends the evaluated point of least mean.
+
+    With batches of q: qLogEI, one point of a batch after the other.
+    """
     import torch
-    from botorch.acquisition import LogExpectedImprovement
+    from botorch.acquisition import LogExpectedImprovement, qLogExpectedImprovement
     from botorch.fit import fit_gpytorch_mll
     from botorch.models import SingleTaskGP
     from botorch.models.transforms import Standardize
@@ -51,11 +54,13 @@ def botorch(f: Objective, design: np.ndarray, n: int, seed: int) -> Any:
 
     for x in design if len(design) else _sobol(f, 2 * f.d + 2, seed):
         f(x)
-    for _ in range(n - len(f.y)):
+    while len(f.y) < n:
         model, _, y = fitted()
-        policy = LogExpectedImprovement(model, best_f=y.max())
-        unit = optimize_acqf(policy, box, q=1, num_restarts=10, raw_samples=512)[0][0].numpy()
-        f(low + unit * (high - low))
+        policy = (LogExpectedImprovement if q == 1 else qLogExpectedImprovement)(model, best_f=y.max())
+        more = min(int(q), n - len(f.y))
+        found = optimize_acqf(policy, box, q=more, num_restarts=10, raw_samples=512, sequential=True)[0]
+        for unit in found.numpy():
+            f(low + unit * (high - low))
     if not f.task.noise_sd:
         return None
     model, X, _ = fitted()

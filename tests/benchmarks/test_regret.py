@@ -67,9 +67,12 @@ def test_an_unknown_constant_is_refused(path):
 def test_a_variant_is_surefoot_with_those_settings():
     assert libraries.parse("surefoot:policy=EI,noise=0") == ("surefoot", {"policy": "EI", "noise": 0.0})
     assert libraries.parse("egobox") == ("egobox", {})
+    assert libraries.parse("turbo:q=8") == ("turbo", {"q": 8.0})
 
 
-@pytest.mark.parametrize("name", ["surefoot:policy", "surefoot:n_init=3", "egobox:seed=1", "surefoot:polcy=EI"])
+@pytest.mark.parametrize(
+    "name", ["turbo:side=1", "botorch:q", "surefoot:policy", "surefoot:n_init=3", "egobox:seed=1", "surefoot:polcy=EI"]
+)
 def test_a_variant_that_cannot_be_run_is_refused(name):
     with pytest.raises(InvalidInputError):
         libraries.parse(name)
