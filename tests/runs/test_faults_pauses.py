@@ -14,7 +14,7 @@ from wsgiref.util import setup_testing_defaults
 import pytest
 
 from surefoot.errors import StorageLostError, StorageReplacedError
-from surefoot.integrations.optuna_history import REPEATED, VOID, was_evaluated
+from surefoot.integrations.optuna_history import REPEATED, VOID, published, was_evaluated
 from surefoot.runs.dashboard import guarded
 from surefoot.runs.running import run
 from surefoot.runs.storage import load_study, opened, reading
@@ -214,7 +214,7 @@ def test_a_worker_that_waits_for_its_turn_hears_signals_and_begins_nothing_new(m
     while True:  # until it is stopped between the creation of a trial and the publication of its point
         stop(first, problem.default_storage)
         last = trials(problem)[-1]
-        if last.state.name == "RUNNING" and not last.params:
+        if last.state.name == "RUNNING" and not last.params and not published(last):
             break
         os.kill(first.pid, signal.SIGCONT)
         time.sleep(0.013)
