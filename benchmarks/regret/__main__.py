@@ -28,7 +28,7 @@ import numpy as np
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from benchmarks.regret import figures, libraries, report, runner
+from benchmarks.regret import libraries, report, runner, spreadsheets
 from benchmarks.regret.suites import SUITES
 from surefoot.errors import SurefootError
 from surefoot.paper.resumable import run_cases, write_whole
@@ -127,15 +127,14 @@ def main(arguments: list[str] | None = None) -> int:
             _forget_errors(cases, raw)
         _note_command(raw, sys.argv[1:] if arguments is None else arguments)
         finished = _run(cases, raw, options.workers, 60.0 * options.time_limit)
-    runs = runner.load(raw)
-    if not runs and options.report and (options.out / "table.md").exists():
-        means = report.stated_ranks((options.out / "table.md").read_text())
-        print(f"no runs in {raw}; of the ranks in table.md: {figures.rank_plot(means, options.out)}")
-        return 0
+    runs = spreadsheets.joined(runner.load(raw), options.out)
     if not runs:
         print(f"no runs in {raw}")
         return 1
-    report.write(runs, options.out, (raw / COMMANDS).read_text().splitlines() if (raw / COMMANDS).exists() else [])
+    commands = (raw / COMMANDS).read_text().splitlines() if (raw / COMMANDS).exists() else []
+    if any(run.is_stored for run in runs):
+        commands = list(dict.fromkeys([*report.stated_commands(options.out), *commands]))
+    report.write(runs, options.out, commands)
     print(f"report: {options.out / 'table.md'}")
     return 0 if finished else 3
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -11,11 +10,10 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.regret import figures, spreadsheets, variants
-from benchmarks.regret.libraries import OURS, is_peer, parse
+from benchmarks.regret.libraries import OURS, is_peer
 from benchmarks.regret.runner import Run
 from benchmarks.regret.scores import (
     PS,
-    MeanRanks,
     PairedTest,
     Scores,
     checkpoints,
@@ -193,7 +191,7 @@ def _heading(runs: Sequence[Run], commands: Sequence[str]) -> list[str]:
     versions: dict[str, set[str]] = {}
     for run in runs:
         if run.version:
-            versions.setdefault(parse(run.case.library)[0], set()).add(run.version)
+            versions.setdefault(run.case.library.partition(":")[0], set()).add(run.version)
     used = "; ".join(f"{name} {', '.join(sorted(found))}" for name, found in sorted(versions.items()))
     made = f"Python {platform.python_version()}, NumPy {np.__version__}; {used}. {len(runs)} runs."
     return [
@@ -203,6 +201,13 @@ def _heading(runs: Sequence[Run], commands: Sequence[str]) -> list[str]:
         "least is bold.",
         "How each library is called: docs/evidence/regret-study.md.", "",
     ]  # fmt: skip
+
+
+def stated_commands(out: Path) -> list[str]:
+    """Those with which the runs of the report that is there were made."""
+    path = out / "table.md"
+    lines = path.read_text().splitlines() if path.exists() else []
+    return [line.strip() for line in lines if line.startswith("    python -m benchmarks.regret")]
 
 
 def _errors(runs: Sequence[Run]) -> list[str]:
@@ -237,25 +242,8 @@ def write(runs: Sequence[Run], out: Path, commands: Sequence[str]) -> str:
     write_whole(out / "table.md", text)
     spreadsheets.write(runs, found, out)
     libraries = [run for run in runs if run.case.library == OURS or is_peer(run.case.library)]
-    figures.ecdf(libraries, out)
+    if not any(run.is_stored for run in libraries):  # which tells no more than a few points of a curve
+        figures.ecdf(libraries, out)
     means = {s: {n: mean_ranks(t, names(libraries, s)) for n, t in by_n.items()} for s, by_n in tables.items()}
     figures.rank_plot(means, out)
     return text
-
-
-def stated_ranks(text: str) -> MeanRanks:
-    """The mean ranks that a table.md states: of each suite and number of evaluations the first table."""
-    found: MeanRanks = {}
-    suite, here = "", None
-    for line in text.splitlines():
-        ranked = re.match(r"Ranks at n = (\d+), ", line)
-        if line.startswith("## "):
-            suite = line[3:]
-        elif ranked:
-            by_n, n = found.setdefault(suite, {}), int(ranked[1])
-            here = None if n in by_n else by_n.setdefault(n, {})
-        elif here is not None and (row := re.match(r"\| (\S+) \| (\d+\.\d+) \| ", line)):
-            here[row[1]] = float(row[2])
-        elif line and not line.startswith("|"):
-            here = None
-    return found

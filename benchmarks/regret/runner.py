@@ -140,6 +140,7 @@ class Run:
     cpu_s: float
     version: str
     error: str
+    is_stored: bool = False  # its file is gone: the distances are those of summary.csv (spreadsheets.py)
 
     def score(self, n: int) -> float:
         """log10 distance after n evaluations; NaN where there is none. A run that stopped early keeps its last."""

@@ -1,4 +1,4 @@
-"""The same numbers for other programs."""
+"""The same numbers for other programs, and for a later report whose runs are gone."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ import csv
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks.regret.runner import Run
+import numpy as np
+
+from benchmarks.regret.libraries import is_peer
+from benchmarks.regret.runner import Case, Run
 from benchmarks.regret.scores import PS, PairedTest
 from benchmarks.regret.suites import SUITES
 
@@ -22,11 +25,11 @@ def write(runs: Sequence[Run], found: dict[tuple[str, int], list[PairedTest]], o
         )  # fmt: skip
         for r in sorted(runs, key=lambda r: (r.case.suite, r.case.problem, r.case.library, r.case.seed)):
             best = r.distances[[n - 1 for n in sizes if n <= len(r.distances)] + [-1]] if len(r.distances) else []
-            cells = [f"{v:.4f}" for v in best[:-1]] + [""] * (len(sizes) - max(0, len(best) - 1))
+            cells = [f"{v:.10g}" for v in best[:-1]] + [""] * (len(sizes) - max(0, len(best) - 1))
             writer.writerow(
                 [r.case.suite, r.case.problem, r.d, r.case.library, r.case.seed, r.case.n, len(r.distances), *cells,
-                 f"{best[-1]:.4f}" if len(best) else "", f"{r.recommended:.4f}", r.n_failed, f"{r.overhead_s:.3f}",
-                 f"{r.cpu_s:.3f}", r.version, r.error]
+                 f"{best[-1]:.10g}" if len(best) else "", f"{r.recommended:.10g}", r.n_failed, f"{r.overhead_s:.6g}",
+                 f"{r.cpu_s:.6g}", r.version, r.error]
             )  # fmt: skip
     with (out / "tests.csv").open("w", newline="") as file:
         writer = csv.writer(file)
@@ -35,3 +38,50 @@ def write(runs: Sequence[Run], found: dict[tuple[str, int], list[PairedTest]], o
             for t in tested:
                 ps = [f"{getattr(t, p):.4g}" for p in PS]
                 writer.writerow([suite, n, t.problem, t.library, t.n_pairs, f"{t.ours:.4f}", f"{t.theirs:.4f}", *ps])
+
+
+def joined(runs: Sequence[Run], out: Path) -> list[Run]:
+    """These runs, and those of summary.csv whose files are gone; of a surefoot that ran anew the new runs alone."""
+
+    def key(run: Run) -> tuple[str, str, str, int]:
+        return run.case.library, run.case.suite, run.case.problem, run.case.seed
+
+    longest = {key(run): run.case.n for run in runs}
+    anew = {(run.case.library, run.case.suite) for run in runs if not is_peer(run.case.library)}
+    stored = [
+        run for run in _stored(out)
+        if run.case.n > longest.get(key(run), 0) and (run.case.library, run.case.suite) not in anew
+    ]  # fmt: skip
+    replaced = {key(run) for run in stored}
+    return [*(run for run in runs if key(run) not in replaced), *stored]
+
+
+def _stored(out: Path) -> list[Run]:
+    """The runs of summary.csv; their distances are known where it states them, and stay what they were until then."""
+    path = out / "summary.csv"
+    if not path.exists():
+        return []
+    with path.open(newline="") as file:
+        return [_run_of(row) for row in csv.DictReader(file)]
+
+
+def _run_of(row: dict[str, str]) -> Run:
+    distances = np.full(int(row["evaluations"]), np.inf)
+    sizes = [int(name[6:]) for name in row if name.startswith("log10_") and name[6:].isdigit()]
+    for n in sizes:
+        if row[f"log10_{n}"]:
+            distances[n - 1 :] = float(row[f"log10_{n}"])
+    if len(distances):
+        distances[-1] = float(row["log10_best"])
+    return Run(
+        case=Case(row["library"], row["suite"], row["problem"], int(row["seed"]), int(row["n"])),
+        d=int(row["d"]),
+        distances=distances,
+        recommended=float(row["log10_recommended"]),
+        n_failed=int(row["failed_after_design"]),
+        overhead_s=float(row["overhead_s"]),
+        cpu_s=float(row["cpu_s"]),
+        version=row["version"],
+        error=row["error"],
+        is_stored=True,
+    )

@@ -3,16 +3,18 @@
 import csv
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from benchmarks.regret import __main__ as command
-from benchmarks.regret import adapters, libraries, report, runner
+from benchmarks.regret import adapters, libraries, runner, spreadsheets
 from benchmarks.regret.figures import TARGETS, reached
 from benchmarks.regret.scores import against_best, paired_tests, ranks, worse_than_best
 from benchmarks.regret.suites import BBOB_GROUPS, SUITES, Objective, bbob_function, bbob_group, make_task, part_of
@@ -233,15 +235,31 @@ def test_a_tiny_run_writes_its_report(done):
         assert (out / name).stat().st_size > 0
 
 
-def test_ranks_are_drawn_again_from_what_the_table_states(done, tmp_path):
+def test_runs_whose_files_are_gone_stay_in_the_report(done, tmp_path):
     out, _ = done
-    text = (out / "table.md").read_text()
-    stated = report.stated_ranks(text)
-    assert list(stated) == ["paper", "noise", "failures"]
-    assert f"| surefoot | {stated['paper'][24]['surefoot']:.2f} |" in text
-    (tmp_path / "table.md").write_text(text)
+    for name in ("table.md", "summary.csv"):
+        shutil.copy(out / name, tmp_path)
     assert command.main(["--report", "--out", str(tmp_path)]) == 0
+    assert (tmp_path / "table.md").read_text() == (out / "table.md").read_text()
+    assert (tmp_path / "summary.csv").read_text() == (out / "summary.csv").read_text()
     assert (tmp_path / "ranks.png").stat().st_size > 0
+    assert not (tmp_path / "ecdf.png").exists()
+
+
+def test_runs_made_anew_take_the_place_of_stored_ones_and_of_all_that_older_code_of_surefoot_gave(done, tmp_path):
+    out, _ = done
+    shutil.copy(out / "summary.csv", tmp_path)
+    raw = tmp_path / "raw"
+    raw.mkdir()
+    for library in ("surefoot", "random"):
+        shutil.copy(out / "raw" / runner.Case(library, "paper", "BRA", 1, 24).file_name, raw)
+    runs = spreadsheets.joined(runner.load(raw), tmp_path)
+    n_of = Counter((run.case.library, run.case.suite, run.is_stored) for run in runs)
+    assert n_of["surefoot", "paper", False] == n_of["random", "paper", False] == 1
+    assert n_of["surefoot", "paper", True] == 0
+    assert n_of["surefoot", "noise", True] > 0
+    assert n_of["random", "paper", True] > 1
+    assert sum(run.case == runner.Case("random", "paper", "BRA", 1, 24) for run in runs) == 1
 
 
 def test_the_summary_has_every_run_and_its_distance(done):
