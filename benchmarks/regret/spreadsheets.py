@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.regret.libraries import is_peer
+from benchmarks.regret.libraries import OURS, is_peer
 from benchmarks.regret.runner import Case, Run
 from benchmarks.regret.scores import PS, PairedTest
 from benchmarks.regret.suites import SUITES
@@ -41,18 +41,24 @@ def write(runs: Sequence[Run], found: dict[tuple[str, int], list[PairedTest]], o
 
 
 def joined(runs: Sequence[Run], out: Path) -> list[Run]:
-    """These runs, and those of summary.csv whose files are gone; of a surefoot that ran anew the new runs alone."""
+    """These runs, and those of summary.csv whose files are gone.
+
+    Where surefoot ran anew none of its stored runs counts, of no variant: its code has changed since.
+    """
 
     def key(run: Run) -> tuple[str, str, str, int]:
         return run.case.library, run.case.suite, run.case.problem, run.case.seed
 
     longest = {key(run): run.case.n for run in runs}
-    anew = {(run.case.library, run.case.suite) for run in runs if not is_peer(run.case.library)}
-    stored = [
-        run for run in _stored(out)
-        if run.case.n > longest.get(key(run), 0) and (run.case.library, run.case.suite) not in anew
-    ]  # fmt: skip
-    replaced = {key(run) for run in stored}
+    anew = {(run.case.library, run.case.suite) for run in runs}
+
+    def counts(run: Run) -> bool:
+        case = run.case
+        older = not is_peer(case.library) and not anew.isdisjoint({(case.library, case.suite), (OURS, case.suite)})
+        return case.n > longest.get(key(run), 0) and not older
+
+    stored = list(filter(counts, _stored(out)))
+    replaced = set(map(key, stored))
     return [*(run for run in runs if key(run) not in replaced), *stored]
 
 
