@@ -9,9 +9,9 @@ import pytest
 from surefoot.engine.suggest import initial_design
 from surefoot.errors import InvalidInputError, MissingExtraError, UnknownNameError
 from surefoot.optimize.space import Space
-from surefoot.paper.studies.failures import limits_figure, limits_tables, report, strategies, study, verdicts
+from surefoot.paper.studies.failures import limits_tables, report, strategies, study, verdicts
 from surefoot.paper.studies.failures.constrained import get_constrained
-from surefoot.paper.studies.failures.runs import NEVER, Runs, read_runs
+from surefoot.paper.studies.failures.runs import NEVER, Runs, read_runs, recorded_runs
 
 N = 26
 PROBLEM = "three-bar truss"
@@ -149,23 +149,40 @@ def test_tables_and_figure_are_written(done, tmp_path):
     assert (tmp_path / "limits.png").stat().st_size > 5_000
 
 
-def test_the_table_of_runs_places_every_strategy_where_the_runs_do(done, tmp_path):
+def test_runs_whose_files_are_gone_stay_in_the_tables(done, tmp_path):
     todo, folder = done
     list(report.write(todo, folder, tmp_path))
-    own = limits_figure.places_of(read_runs(folder, [PROBLEM]))
-    again = limits_figure.recorded_places(tmp_path / "limits-runs.csv")
-    for a, b in zip(own, again, strict=True):
-        assert (a.problem, a.strategy) == (b.problem, b.strategy)
-        np.testing.assert_allclose(a.failed, b.failed)
-        np.testing.assert_allclose(a.regret, b.regret, atol=0.005)  # the table has two digits
-
-
-def test_figures_are_drawn_again_from_the_tables_where_the_runs_are_gone(done, tmp_path):
-    todo, folder = done
-    list(report.write(todo, folder, tmp_path))
+    kept = {name: (tmp_path / name).read_text() for name in ("limits.md", "limits-runs.csv")}
     (tmp_path / "limits.png").unlink()
-    assert len(list(report.write(todo, tmp_path / "raw", tmp_path))) == 1
+    assert len(list(report.write(todo, tmp_path / "raw", tmp_path))) == 2
+    for name, text in kept.items():
+        assert (tmp_path / name).read_text() == text
     assert (tmp_path / "limits.png").stat().st_size > 5_000
+
+
+def test_recorded_runs_have_the_numbers_of_the_runs(done, tmp_path):
+    todo, folder = done
+    list(report.write(todo, folder, tmp_path))
+    own = read_runs(folder, [PROBLEM])
+    again = {r.strategy: r for r in recorded_runs(tmp_path / "limits-runs.csv", study.n_initial)}
+    assert again.keys() == {r.strategy for r in own}
+    for a in own:
+        b = again[a.strategy]
+        assert (a.seeds(N), a.all_seeds, a.longest, a.library) == (b.seeds(N), b.all_seeds, b.longest, b.library)
+        assert b.seeds(N + 1) == []
+        np.testing.assert_allclose(a.regret(N, [0, 2]), b.regret(N, [0, 2]), atol=0.005)  # the table has two digits
+        np.testing.assert_array_equal(a.failed(N, [0, 2]), b.failed(N, [0, 2]))
+        np.testing.assert_array_equal(a.first_success([1]), b.first_success([1]))
+
+
+def test_a_combination_that_ran_anew_takes_the_place_of_its_record(done, tmp_path):
+    todo, folder = done
+    list(report.write(todo, folder, tmp_path))
+    path = tmp_path / "limits-runs.csv"
+    path.write_text(path.read_text().replace(",default,", ",variant,", 1).replace(",random,", ",default,", 1))
+    list(report.write(todo, folder, tmp_path))
+    rows = list(csv.DictReader(path.read_text().splitlines()))
+    assert sorted(row["strategy"] for row in rows) == sorted([*STRATEGIES, "variant"])
 
 
 def test_on_the_papers_problems_the_default_is_compared_policy_by_policy(tmp_path):

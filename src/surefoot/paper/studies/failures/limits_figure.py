@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +14,6 @@ from surefoot.paper.figures import save_figure
 from surefoot.paper.studies.failures.limits_tables import BEFORE, share_that_succeeds
 from surefoot.paper.studies.failures.runs import NEVER, Runs
 from surefoot.paper.studies.failures.strategies import OTHERS
-from surefoot.paper.studies.failures.study import n_initial
 from surefoot.paper.studies.failures.verdicts import DEFAULT, ordered
 from surefoot.style import LINES, styled
 
@@ -40,32 +38,13 @@ class Place:
 
 
 def places_of(runs: Sequence[Runs]) -> list[Place]:
-    """Runs that are shorter stand where they came to."""
+    """Of each strategy those of its longest runs: shorter ones stand where they came to."""
     found = []
-    n = max(len(y) for r in runs for y in r.values.values())
     for r in runs:
-        longest = min(n, max(len(y) for y in r.values.values()))
-        seeds = r.seeds(longest)
-        share = 100.0 * r.failed(longest, seeds) / max(longest - r.n_init, 1)
-        found.append(Place.of(r.problem, r.strategy, share, r.regret(longest, seeds)))
+        seeds = r.seeds(r.longest)
+        share = 100.0 * r.failed(r.longest, seeds) / max(r.longest - r.n_init, 1)
+        found.append(Place.of(r.problem, r.strategy, share, r.regret(r.longest, seeds)))
     return found
-
-
-def recorded_places(path: Path) -> list[Place]:
-    """From a limits-runs.csv: of each strategy those of its longest runs; nothing where there is no such file."""
-    if not path.exists():
-        return []
-    with path.open(newline="", encoding="utf-8") as file:
-        rows = {(row["problem"], row["strategy"]): row for row in sorted(csv.DictReader(file), key=_length)}
-    found = []
-    for (problem, strategy), row in rows.items():
-        failed, regret = (np.asarray(row[name].split(), float) for name in ("failed_after_design", "log10_regret"))
-        found.append(Place.of(problem, strategy, 100.0 * failed / max(_length(row) - n_initial(problem), 1), regret))
-    return found
-
-
-def _length(row: dict[str, str]) -> int:
-    return int(row["n"])
 
 
 @styled

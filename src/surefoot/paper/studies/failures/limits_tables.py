@@ -11,7 +11,7 @@ from pathlib import Path
 
 from surefoot.paper.markdown import markdown
 from surefoot.paper.studies.failures.constrained import get_constrained
-from surefoot.paper.studies.failures.runs import NEVER, Runs, upper_median
+from surefoot.paper.studies.failures.runs import FAILED, FIRST, NEVER, REGRET, Runs, upper_median
 from surefoot.paper.studies.failures.verdicts import DEFAULT, Verdict, budgets_of, ordered, verdict_table, verdicts
 
 BEFORE = "label-regression"  # the default before
@@ -74,7 +74,7 @@ def first_table(runs: Sequence[Runs]) -> str:
         cells = []
         for strategy in strategies:
             r = by_key.get((problem, strategy))
-            median = upper_median(r.first_success(sorted(r.values))) if r else math.nan
+            median = upper_median(r.first_success(r.all_seeds)) if r else math.nan
             cells.append("" if r is None else f"{median:.0f}" if math.isfinite(median) else "none")
         rows.append([problem, f"{100 * share:.2g} %", f"{median_of_random(problem):.0f}", *cells])
     return markdown(rows)
@@ -93,7 +93,7 @@ def rare_table(runs: Sequence[Runs], found: Sequence[Verdict]) -> str:
             continue
         failed = [upper_median(r.failed(n, r.seeds(n))) for r in (mine, before)]
         word = {1: "better", -1: "worse", 0: "no difference"}[signs.get((problem, "regret"), 0)]
-        first = upper_median(mine.first_success(sorted(mine.values)))
+        first = upper_median(mine.first_success(mine.all_seeds))
         rows.append(
             [problem, f"{100 * share_that_succeeds(problem):.2g} %", *(f"{f:.0f}" for f in failed),
              f"{failed[0] / max(failed[1], 1.0):.2f}", word, f"{first:.0f}" if math.isfinite(first) else "none",
@@ -138,7 +138,7 @@ def _write_csv(runs: Sequence[Runs], found: Sequence[Verdict], folder: Path) -> 
     head = ["problem", "strategy", "n"]
     summary.writerow([*head, "seeds", "median_log10_regret", "median_failed", "median_first_success", "p_regret",
                       "p_failed"])  # fmt: skip
-    lines.writerow([*head, "seeds", "log10_regret", "failed_after_design", "first_success"])
+    lines.writerow([*head, "seeds", REGRET, FAILED, FIRST, "library"])
     for r in runs:
         for n in budgets_of(runs):
             seeds = r.seeds(n)
@@ -149,7 +149,7 @@ def _write_csv(runs: Sequence[Runs], found: Sequence[Verdict], folder: Path) -> 
             tests = [f"{p.get((*key, what), math.nan):.3g}" for what in ("regret", "failed")]
             middle = [f"{upper_median(v):.3f}" for v in (regret, failed, first)]
             summary.writerow([*key, len(seeds), *middle, *tests])
-            shown = (seeds, ".0f"), (regret, ".2f"), (failed, ".0f"), (first, ".0f")
-            lines.writerow([*key, *(" ".join(format(v, form) for v in values) for values, form in shown)])
+            shown = (seeds, ".0f"), (regret, ".4f"), (failed, ".0f"), (first, ".0f")
+            lines.writerow([*key, *(" ".join(format(v, form) for v in values) for values, form in shown), r.library])
     (folder / "limits.csv").write_text(medians.getvalue(), encoding="utf-8")
     (folder / "limits-runs.csv").write_text(every.getvalue(), encoding="utf-8")

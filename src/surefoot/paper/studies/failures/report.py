@@ -8,8 +8,8 @@ from pathlib import Path
 from surefoot.errors import InvalidInputError, UnknownNameError
 from surefoot.paper.studies.failures import figures, limits_figure, limits_tables, paper_tables, verdicts
 from surefoot.paper.studies.failures.constrained import LIMITS, PAPER, get_constrained, group_of, groups
-from surefoot.paper.studies.failures.runs import read_runs
-from surefoot.paper.studies.failures.study import Case
+from surefoot.paper.studies.failures.runs import Runs, read_runs, recorded_runs
+from surefoot.paper.studies.failures.study import Case, n_initial
 
 
 def problems_of(named_groups: Sequence[str], names: Sequence[str]) -> list[str]:
@@ -32,25 +32,28 @@ def write(todo: Sequence[Case], raw: Path, out: Path) -> Iterator[str]:
             (out / "verdicts.md").write_text(against, encoding="utf-8")
             yield against
         yield from (f"figure: {path}" for path in figures.draw(of_paper, rows, raw, out))
-    limits = list(dict.fromkeys(case.problem for case in todo if group_of(case.problem) == LIMITS))
-    runs = read_runs(raw, limits)
+    runs = _on_limits(todo, raw, out)
     if runs:
         yield limits_tables.write_limits(runs, out)
         yield f"figure: {limits_figure.draw(limits_figure.places_of(runs), out / 'limits.png')}"
-    if not of_paper and not runs:
-        yield from _drawn_again(raw, out)
+    if not of_paper:
+        rows = paper_tables.summarize([], raw, out / "runs.csv")
+        if rows:
+            yield from (f"figure: {path}" for path in figures.draw([], rows, raw, out))
+        if not rows and not runs:
+            raise InvalidInputError(f"expected runs in {raw}; got none; try the study without --only-tables")
 
 
-def _drawn_again(raw: Path, out: Path) -> Iterator[str]:
-    """Figures of what the tables of all runs hold, where the runs themselves are gone."""
-    rows = paper_tables.summarize([], raw, out / "runs.csv")
-    places = limits_figure.recorded_places(out / "limits-runs.csv")
-    if not rows and not places:
-        raise InvalidInputError(f"expected runs in {raw}; got none; try the study without --only-tables")
-    if rows:
-        yield from (f"figure: {path}" for path in figures.draw([], rows, raw, out))
-    if places:
-        yield f"figure: {limits_figure.draw(places, out / 'limits.png')}"
+def _on_limits(todo: Sequence[Case], raw: Path, out: Path) -> list[Runs]:
+    """Those on problems with limits; combinations whose files are gone are as limits-runs.csv has them."""
+    asked = list(dict.fromkeys(case.problem for case in todo if group_of(case.problem) == LIMITS))
+    if not asked:
+        return []
+    runs = read_runs(raw, asked)
+    here = {(r.problem, r.strategy) for r in runs}
+    gone = [r for r in recorded_runs(out / "limits-runs.csv", n_initial) if (r.problem, r.strategy) not in here]
+    order = {name: i for i, name in enumerate(groups()[LIMITS])}
+    return sorted([*runs, *gone], key=lambda r: order[r.problem])
 
 
 def _against_the_default(rows: Sequence[paper_tables.Row], n: int) -> str:

@@ -5,8 +5,9 @@ Regret    log10 of (best value so far - f_star) / unit; the unit is |f_star|, an
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+import csv
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from surefoot.paper.statistics import log10_regret
 from surefoot.paper.studies.failures.constrained import get_constrained
 
 NEVER = 6.0  # regret of a run without a success: worse than any with one
+REGRET, FAILED, FIRST = "log10_regret", "failed_after_design", "first_success"  # columns of limits-runs.csv
 
 
 def upper_median(values: np.ndarray) -> float:
@@ -46,6 +48,16 @@ class Runs:
         return np.where(np.isfinite(best), found, NEVER)
 
     @property
+    def all_seeds(self) -> list[int]:
+        """Those of all runs."""
+        return sorted(self.values)
+
+    @property
+    def longest(self) -> int:
+        """Evaluations of the longest run."""
+        return max(map(len, self.values.values()))
+
+    @property
     def target(self) -> tuple[float, float]:
         """f_star and the unit that regret is counted in."""
         problem = get_constrained(self.problem)
@@ -66,6 +78,58 @@ class Runs:
 
     def _first(self, n: int, seeds: Sequence[int]) -> list[np.ndarray]:
         return [self.values[seed][:n] for seed in seeds]
+
+
+@dataclass(frozen=True)
+class Recorded(Runs):
+    """What limits-runs.csv has of runs whose files are gone: of each budget the numbers by seed."""
+
+    by_n: Mapping[int, Mapping[str, Mapping[int, float]]] = field(default_factory=dict)  # n -> column -> seed -> number
+
+    def seeds(self, n: int) -> list[int]:
+        """Those of runs with n evaluations."""
+        return sorted(self.by_n[n][REGRET]) if n in self.by_n else []
+
+    @property
+    def all_seeds(self) -> list[int]:
+        """Those of all runs."""
+        return sorted({seed for columns in self.by_n.values() for seed in columns[REGRET]})
+
+    @property
+    def longest(self) -> int:
+        """Evaluations of the longest run."""
+        return max(self.by_n)
+
+    def regret(self, n: int, seeds: Sequence[int]) -> np.ndarray:
+        """As it is recorded."""
+        return np.asarray([self.by_n[n][REGRET][seed] for seed in seeds])
+
+    def failed(self, n: int, seeds: Sequence[int]) -> np.ndarray:
+        """As it is recorded."""
+        return np.asarray([self.by_n[n][FAILED][seed] for seed in seeds])
+
+    def first_success(self, seeds: Sequence[int]) -> np.ndarray:
+        """As it is recorded of the longest run."""
+        known = {seed: first for n in sorted(self.by_n) for seed, first in self.by_n[n][FIRST].items()}
+        return np.asarray([known[seed] for seed in seeds])
+
+
+def recorded_runs(path: Path, n_init: Callable[[str], int]) -> list[Recorded]:
+    """All of a limits-runs.csv; none where there is no such file. n_init: points of a problem's design."""
+    if not path.exists():
+        return []
+    found: dict[tuple[str, str], Recorded] = {}
+    with path.open(newline="", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            key = problem, strategy = row["problem"], row["strategy"]
+            seeds = [int(seed) for seed in row["seeds"].split()]
+            numbers = {
+                name: dict(zip(seeds, map(float, row[name].split()), strict=True)) for name in (REGRET, FAILED, FIRST)
+            }
+            library = row.get("library") or ""
+            before = found.get(key) or Recorded(problem, strategy, n_init(problem), {}, library=library)
+            found[key] = replace(before, by_n={**before.by_n, int(row["n"]): numbers})
+    return list(found.values())
 
 
 def read_runs(folder: Path, problems: Sequence[str], strategies: Sequence[str] = ()) -> list[Runs]:

@@ -39,7 +39,7 @@ class Verdict:
 
 def budgets_of(runs: Sequence[Runs]) -> list[int]:
     """Those that some run has reached; of a shorter study its own length."""
-    longest = max(len(y) for r in runs for y in r.values.values())
+    longest = max(r.longest for r in runs)
     return [n for n in BUDGETS if n <= longest] or [longest]
 
 
@@ -98,7 +98,7 @@ def verdict_table(runs: Sequence[Runs], found: Sequence[Verdict]) -> str:
             for what in ("regret", "failed"):
                 signs = [v.sign for v in found if (v.strategy, v.n, v.what) == (strategy, n, what)]
                 cells.append(f"{signs.count(1)} / {signs.count(-1)} of {len(signs)}" if signs else "")
-        seeds = [len(r.values) for r in runs if r.strategy == strategy]
+        seeds = [len(r.all_seeds) for r in runs if r.strategy == strategy]
         span = f"{min(seeds)}" if min(seeds) == max(seeds) else f"{min(seeds)} to {max(seeds)}"
         rows.append([strategy, *cells, span])
     return markdown(rows)
