@@ -2,7 +2,6 @@
 
 import itertools
 import math
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,9 +12,9 @@ from surefoot import Integer, Optimizer, minimize
 from surefoot.engine import restarts
 from surefoot.engine.batch import Batch
 from surefoot.engine.lockstep import run_in_lockstep
-from surefoot.engine.restarts import ALONE, BESIDE, IN_A_ROW, SAME, WINDOW, Phase, phase_of, split
+from surefoot.engine.restarts import ALONE, BESIDE, IN_A_ROW, SAME, WINDOW, Phase, phase_of, phases_of, split
+from surefoot.engine.suggest import suggest
 from surefoot.engine.warmth import Warmth
-from surefoot.errors import UnknownNameError
 from surefoot.gp.hyperparameters import FitState
 from surefoot.optimize.settings import Settings
 from surefoot.optimize.space import Space
@@ -264,6 +263,25 @@ def test_a_run_has_the_same_points_alone_and_among_others_in_other_phases():
     assert np.array_equal(alone.X[0], together.X[0])
 
 
+@pytest.mark.parametrize("policy", ["alternate", "PI"])
+def test_a_run_without_failures_has_the_same_points_beside_one_that_failed_before_its_phase_anew(policy):
+    X = settled()
+    more = np.random.default_rng(3).random((N_INIT + 3, 2))
+    y, n = np.concatenate([bowl(X), bowl(more, (0.8, 0.8)) + 0.1]), len(X) + len(more)
+    X = np.concatenate([X, more])
+    ok = np.ones((2, n), bool)
+    ok[1, 2] = False
+    batch = Batch(np.stack([X, X]), np.where(ok, y, math.nan), ok, np.zeros((2, 0, 2)), (0, 1))
+    space, spec = Space.of(BOX), Settings(n_init=N_INIT, policy=policy, restarts="settled").spec
+    warmth = Warmth(begun=(N_INIT, N_INIT), phases=(0, 0))
+    assert [p.number for p in phases_of(batch, spec, warmth.begun)] == [1, 1]
+    together = suggest(space, batch, n, spec, warmth)
+    alone = [suggest(space, batch.part(r), n, spec, warmth.part(r)) for r in np.arange(2)[:, None]]
+    np.testing.assert_array_equal(together.x, np.concatenate([own.x for own in alone]))
+    assert alone[0].warmth.failures is None
+    assert together.warmth.part(np.asarray([0])).failures is None
+
+
 def design_anew(fails) -> list[tuple[float, ...]]:
     """The first points of a phase anew, of a run that has settled at WRONG and failed at some points of its design."""
     X = settled()
@@ -375,30 +393,3 @@ def test_the_model_of_a_result_is_that_of_all_evaluations_whatever_phase_its_run
     mu, sd = half.model.predict([half.x])
     assert abs(mu[0] - half.fun) < 1e-3
     assert sd[0] < 1e-3  # its own evaluations lie far from there
-
-
-# --- settings
-
-
-@pytest.mark.parametrize(
-    ("asked", "used"),
-    [
-        ({}, "settled"),
-        ({"policy": "EI"}, "none"),  # what is asked for by name is taken at its word
-        ({"policy": "EI", "restarts": "settled"}, "settled"),
-        ({"search": "paper"}, "none"),
-        ({"outputs": {"load": "<= 1"}}, "none"),
-        ({"restarts": "none"}, "none"),
-    ],
-)
-def test_runs_of_the_default_policy_begin_anew(asked, used):
-    assert Settings(**asked).restarts == used
-
-
-def test_runs_along_limits_on_outputs_do_not_begin_anew_when_the_limits_become_known_later():
-    assert replace(Settings(), outputs={"load": "<= 1"}).restarts == "none"
-
-
-def test_an_unknown_way_to_begin_anew_is_an_error_that_lists_the_known_ones():
-    with pytest.raises(UnknownNameError, match="expected a restarts, one of 'auto', 'settled', 'none'; got 'often'"):
-        Settings(restarts="often")

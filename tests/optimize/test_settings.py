@@ -1,6 +1,6 @@
 """Settings say what is used."""
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
@@ -128,3 +128,27 @@ def test_the_optimizers_keywords_are_its_own() -> None:
         Optimizer(SQUARE, direction="maximize")
     with pytest.raises(UnknownNameError, match=r"got n_calls; try help\(surefoot.Optimizer\)"):
         Optimizer(SQUARE, n_calls=3)
+
+
+@pytest.mark.parametrize(
+    ("asked", "used"),
+    [
+        ({}, "settled"),
+        ({"policy": "EI"}, "none"),  # what is asked for by name is taken at its word
+        ({"policy": "EI", "restarts": "settled"}, "settled"),
+        ({"search": "paper"}, "none"),
+        ({"outputs": {"load": "<= 1"}}, "none"),
+        ({"restarts": "none"}, "none"),
+    ],
+)
+def test_runs_of_the_default_policy_begin_anew(asked, used):
+    assert Settings(**asked).restarts == used
+
+
+def test_runs_along_limits_on_outputs_do_not_begin_anew_when_the_limits_become_known_later():
+    assert replace(Settings(), outputs={"load": "<= 1"}).restarts == "none"
+
+
+def test_an_unknown_way_to_begin_anew_is_an_error_that_lists_the_known_ones():
+    with pytest.raises(UnknownNameError, match="expected a restarts, one of 'auto', 'settled', 'none'; got 'often'"):
+        Settings(restarts="often")

@@ -170,14 +170,19 @@ def _alike(batch: Batch, warmth: Warmth, reference: Array) -> list[np.ndarray]:
     R, n = batch.y.shape
     if R == 1 or on_cuda(reference):  # on a GPU launches count: one for all, padded
         return [np.arange(R)]
-    n_seen = np.full(R, n) if batch.seen is None else batch.seen.sum(axis=1)
-    kinds = np.stack(
-        [batch.ok.sum(axis=1), n_seen, _age(warmth.objective, R, n), _age(warmth.failures, R, batch.n_labels)], axis=1
-    )
+    kinds = np.stack([*_counts(batch), _age(warmth.objective, R, n), _age(warmth.failures, R, batch.n_labels)], axis=1)
+    if batch.earlier is not None:  # a run without any failure learns of none
+        kinds = np.concatenate([kinds, np.stack(_counts(batch.earlier), axis=1)], axis=1)
     if batch.outputs is not None:
         kinds = np.concatenate([kinds, (~np.isnan(batch.outputs)).sum(axis=2)], axis=1)
     _, group = np.unique(kinds, axis=0, return_inverse=True)
     return [np.flatnonzero(group.ravel() == g) for g in range(int(group.max()) + 1)]
+
+
+def _counts(batch: Batch) -> tuple[np.ndarray, np.ndarray]:
+    """Of each run: its successes, and what it has seen."""
+    R, n = batch.y.shape
+    return batch.ok.sum(axis=1), np.full(R, n) if batch.seen is None else batch.seen.sum(axis=1)
 
 
 def _age(state: FitState | None, R: int, n: int) -> np.ndarray:
