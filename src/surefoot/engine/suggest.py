@@ -168,8 +168,11 @@ def _design(domain: Domain, batch: Batch, number: int, spec: ModelSpec, warmth: 
 def _alike(batch: Batch, warmth: Warmth, reference: Array) -> list[np.ndarray]:
     """Rows of the runs that are computed together."""
     R, n = batch.y.shape
-    if R == 1 or on_cuda(reference):  # on a GPU launches count: one for all, padded
+    if R == 1:
         return [np.arange(R)]
+    if on_cuda(reference):  # launches count: one for all, padded, but for runs that begin afresh
+        new = _age(warmth.objective, R, n) == 0
+        return [rows for rows in (np.flatnonzero(new), np.flatnonzero(~new)) if len(rows)]
     kinds = np.stack([*_counts(batch), _age(warmth.objective, R, n), _age(warmth.failures, R, batch.n_labels)], axis=1)
     if batch.earlier is not None:  # a run without any failure learns of none
         kinds = np.concatenate([kinds, np.stack(_counts(batch.earlier), axis=1)], axis=1)
