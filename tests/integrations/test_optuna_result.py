@@ -6,7 +6,7 @@ from optuna.distributions import CategoricalDistribution, FloatDistribution, Int
 from optuna.trial import TrialState
 
 from surefoot.errors import InvalidInputError
-from surefoot.integrations.optuna import SurefootSampler, result_of
+from surefoot.integrations.optuna import SurefootSampler, guarded, result_of
 
 SPACE = {"a": FloatDistribution(-5.0, 10.0), "b": FloatDistribution(0.0, 15.0)}
 
@@ -52,3 +52,48 @@ def test_a_study_whose_attributes_are_damaged_is_read_from_its_trials(about) -> 
     result = result_of(study)
     assert result.nfev == 3
     assert result.history.evaluations[0].duration_s == 2.0
+
+
+def crashes_before_it_asks_for_all(trial: optuna.Trial) -> float:
+    x = trial.suggest_float("x", 0.0, 1.0)
+    if x > 0.4:
+        raise ValueError("crashed")
+    y = trial.suggest_float("y", 0.0, 1.0)
+    return -x + (y - 0.5) ** 2
+
+
+@pytest.mark.parametrize("space", [None, {"x": FloatDistribution(0.0, 1.0), "y": FloatDistribution(0.0, 1.0)}])
+def test_a_failure_before_all_parameters_were_asked_for_counts_and_is_learned(space):
+    study = optuna.create_study(sampler=SurefootSampler(space, seed=7))
+    study.optimize(guarded(crashes_before_it_asks_for_all), n_trials=20, catch=(Exception,))
+    failed = [t for t in study.trials if t.state == TrialState.FAIL]
+    result = result_of(study)
+    assert (result.nfev, result.n_failures) == (20, len(failed))
+    assert len(failed) > 3
+    assert [(row["number"], row["x"]) for row in result.table() if row["status"] == "failed"] == [
+        (t.number, t.params["x"]) for t in failed
+    ]
+    assert result.success_probability([{"x": 0.9, "y": 0.2}])[0] < 0.3
+    assert result.robust(p=0.9, within="5 %").x["x"] < 0.4
+
+
+def test_what_a_failure_did_not_ask_for_and_nobody_suggested_is_in_the_middle():
+    study = optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=1))
+    study.optimize(guarded(crashes_before_it_asks_for_all), n_trials=12, catch=(Exception,))
+    points = {e.x[0]: e for e in result_of(study).history.evaluations}
+    for trial in study.trials:
+        expected = ("ok", trial.params["y"]) if "y" in trial.params else ("failed", 0.5)
+        assert (points[trial.params["x"]].status, points[trial.params["x"]].x[1]) == expected
+
+
+def test_failures_that_had_asked_for_nothing_are_left_out_and_said():
+    def objective(trial: optuna.Trial) -> float:
+        if trial.number % 3 == 0:
+            raise OSError("no licence")
+        return trial.suggest_float("x", 0.0, 1.0)
+
+    study = optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=1))
+    study.optimize(guarded(objective), n_trials=6, catch=(Exception,))
+    result = result_of(study)
+    assert result.nfev == 4
+    assert "left out, as they failed before they asked for any of these parameters: 2 trials" in result.message

@@ -34,14 +34,12 @@ from surefoot.execute.outcome import exception_outcome
 from surefoot.expect import expect
 from surefoot.integrations.optuna_branches import all_parameters, branches_of
 from surefoot.integrations.optuna_history import (
-    AGAIN,
     FALLBACK,
     LEARNS_FROM_ALL,
     LIMITS,
     REASON,
     SUGGESTION,
     TRANSIENT,
-    is_taken_out,
     is_void,
     result_of,
     runs_of,
@@ -194,8 +192,8 @@ class SurefootSampler(BaseSampler):
         special = branches_of(trials, search_space) if self._domain is None else self._domain
         space, runs = runs_of(trials, me, search_space, sign, self._learn_from_all, special, outputs)
         domain: Domain = space if special is None else special
-        # after what was taken out the design begins anew; a trial in another's place has its point, and no number
-        number = me - sum((is_taken_out(t) or AGAIN in t.user_attrs) and t.number < me for t in trials)
+        # what was taken out, lost or is repeated elsewhere has no number: a run that was killed goes on as it would have
+        number = sum(t.number < me and not is_void(t) for t in trials)
         settings = replace(self._settings, n_init=n_init, outputs=outputs)
         suggestion = suggest(domain, runs, number, settings.spec, warmth_of(trials), reference_on(self._device))
         return dict(zip(space.names, domain.decode(suggestion.x[0]), strict=True)), suggestion.warmth

@@ -35,6 +35,8 @@ from surefoot.integrations.optuna_outputs import constraint_limits, objective_of
 from surefoot.integrations.optuna_space import (
     Distributions,
     engine_space,
+    from_engine,
+    middle_of,
     shown,
     shown_space,
     to_engine,
@@ -214,7 +216,8 @@ def point_of(
 ) -> tuple[Value, ...] | None:
     """The engine's values of a trial: suggested, enqueued or published; None if some are unknown or out of range.
 
-    branches: where it is known what is not asked for, that rests.
+    A failure that came before all parameters were asked for has no need of the others: what nobody has suggested is in
+    the middle. branches: where it is known what is not asked for, that rests.
     """
     enqueued, values = trial.system_attrs.get("fixed_params") or {}, published(trial)
     try:
@@ -222,6 +225,8 @@ def point_of(
         values |= {name: to_engine(d, trial.params[name]) for name, d in distributions.items() if name in trial.params}
         if branches is not None:
             values |= {name: value for name, value in branches.rests(values).items() if name not in trial.params}
+        if trial.state == TrialState.FAIL and any(name in trial.params for name in distributions):
+            values = {**middle_of(space), **values}
         return space.validate([values[name] for name in distributions])
     except (KeyError, ValueError, TypeError, OverflowError):
         return None
@@ -260,9 +265,20 @@ def runs_of(
 
 
 def warmth_of(trials: Sequence[FrozenTrial]) -> Warmth:
-    """Where the hyperparameter searches of the latest evaluated trial ended; nothing if that cannot be read."""
-    for trial in sorted(trials, key=lambda t: -t.number):
-        if SUGGESTION in trial.system_attrs and was_evaluated(trial):
+    """Where the hyperparameter searches of the latest evaluated trial ended; nothing if that cannot be read.
+
+    A trial in another's place has the point that was suggested for that one, and what was found out with it.
+    """
+    by_number = {t.number: t for t in trials}
+
+    def suggested(trial: FrozenTrial) -> FrozenTrial:
+        while (first := by_number.get(trial.user_attrs.get(AGAIN, -1))) is not None and first.number < trial.number:
+            trial = first
+        return trial
+
+    firsts = (suggested(t) for t in trials if was_evaluated(t))
+    for trial in sorted(firsts, key=lambda t: -t.number):
+        if SUGGESTION in trial.system_attrs:
             try:
                 return Warmth.from_json(trial.system_attrs[SUGGESTION]["warmth"])
             except (ValueError, KeyError, TypeError):
@@ -291,6 +307,16 @@ def _left_out(trials: Sequence[FrozenTrial], distributions: Distributions) -> st
     return f"; left out, as not all trials have them alike: {names}" if missing else ""
 
 
+def _shown_point(trial: FrozenTrial, distributions: Distributions, engine: Space) -> tuple[Value, ...] | None:
+    """The user's values of an evaluated trial; None where it is outside the space, or has ended well without some."""
+    point = point_of(trial, distributions, engine)
+    if point is None or not (trial.state == TrialState.FAIL or distributions.keys() <= trial.params.keys()):
+        return None
+    values = {name: from_engine(d, v) for (name, d), v in zip(distributions.items(), point, strict=True)}
+    values |= trial.params
+    return tuple(shown(d, values[name]) for name, d in distributions.items())
+
+
 def result_of(study: Study, *, settings: Settings | None = None) -> Result:
     """Everything a study knows, as `surefoot.minimize` returns it: `.history`, `.space`, `.model`, `.table()` …
 
@@ -299,8 +325,9 @@ def result_of(study: Study, *, settings: Settings | None = None) -> Result:
     settings  for the model (kernel, noise, failures …); default: those of the run, or surefoot's own
 
     Evaluations are in the order of the trials' numbers. Trials that were never evaluated (VOID, RUNNING, WAITING), that
-    were forgotten, and those outside the common space are left out. The message names the parameters that are left
-    out, and tells how many points are random because the engine failed. InvalidInputError if no parameter is known yet.
+    were forgotten, and those outside the common space are left out. A trial that failed before it had asked for all
+    parameters counts; those that it did not ask for are as they were suggested. The message names what is left out,
+    and tells how many points are random because the engine failed. InvalidInputError if no parameter is known yet.
     """
     sign = sign_of(study)
     trials = trials_of(study)
@@ -323,21 +350,16 @@ def result_of(study: Study, *, settings: Settings | None = None) -> Result:
         settings = replace(settings, outputs=given or constraint_limits(trials))
     space, engine = _with_constraints(shown_space(distributions), about), engine_space(distributions)
     typical, from_all = typical_value(trials), study.user_attrs.get(LEARNS_FROM_ALL) is True
-    used = [
-        trial
-        for trial in sorted(trials, key=lambda t: t.number)
-        if was_evaluated(trial)
-        and distributions.keys() <= trial.params.keys()
-        and point_of(trial, distributions, engine) is not None
-    ]
-    found = [
-        evaluation_of(t, tuple(shown(d, t.params[name]) for name, d in distributions.items()), sign, typical, from_all)
-        for t in used
-    ]  # fmt: skip
+    evaluated = [trial for trial in sorted(trials, key=lambda t: t.number) if was_evaluated(trial)]
+    points = {t.number: _shown_point(t, distributions, engine) for t in evaluated}
+    used = [trial for trial in evaluated if points[trial.number] is not None]
+    found = [evaluation_of(t, points[t.number] or (), sign, typical, from_all) for t in used]
     objective = objective_of(used)  # the name of the value may have changed on the way
     evaluations = [judged(e if objective is None else renamed(e, objective), space) for e in found]
     message = f"study {study.study_name}: {len(evaluations)} evaluations"
     message += _left_out(used, distributions)
+    if lost := sum(t.state == TrialState.FAIL and points[t.number] is None for t in evaluated):
+        message += f"; left out, as they failed before they asked for any of these parameters: {lost} trials"
     if fallbacks := fallbacks_of(trials):
         message += f", {len(fallbacks)} at random points because no suggestion could be made"
     history = History(tuple(evaluations), warmth_of(trials), names=space.names)

@@ -135,3 +135,9 @@ def checked_distributions(given: Any) -> dict[str, BaseDistribution]:
 def without_single(distributions: Distributions) -> dict[str, BaseDistribution]:
     """Those that leave something to choose; Optuna fills in the others itself."""
     return {name: d for name, d in distributions.items() if not d.single()}
+
+
+def middle_of(space: Space) -> dict[str, Value]:
+    """The engine's values in the middle of its space, by name."""
+    middle = space.snap(np.full((1, space.n_inputs), 0.5))[0]
+    return dict(zip(space.names, space.decode(middle), strict=True))
