@@ -42,6 +42,19 @@ def test_more_evaluations_are_likelier_to_gain():
     assert result.gain("3 %", 50).probability > result.gain("3 %", 1).probability
 
 
+def test_a_gain_that_no_function_has_is_less_likely_in_fewer_evaluations_and_impossible_far_beyond_all_values(late):
+    floor = late.gain(1.0, 20).probability
+    assert 0.0 < late.gain(1.0, 1).probability < 0.1 * floor
+    assert late.gain(1.0, 40).probability == floor  # no more than what was measured
+    assert late.gain(1e9, 20).probability < 1e-12
+    assert late.gain(1e300, 20).probability == 0.0
+
+
+def test_where_all_values_are_equal_nothing_tells_how_much_may_be_gained():
+    result = minimize(lambda x: 1.0, BOX, n_evals=12)
+    assert result.gain(1e9, 20).probability == result.gain("1 %", 20).probability > 0.0
+
+
 def test_per_cent_are_of_the_best_value(early):
     assert early.gain(0.01 * early.fun).probability == early.gain("1 %").probability
 

@@ -6,7 +6,10 @@ More than a number in the objective's unit, or per cent of the absolute value of
 Estimate  q, the share of functions drawn from the posterior in which a batch of m points, chosen at once, gains
           (engine/gain.py). An optimizer learns as it goes, which gains more; models of few evaluations are too sure.
           So q is calibrated: logit P = A + B logit q - C log(n / d), after n evaluations of d parameters, with A, B and
-          C fitted by `python -m benchmarks.stopping` to what runs really gained.
+          C fitted by `python -m benchmarks.stopping` to what runs really gained in EVALUATIONS more.
+Beyond    Where no function gains, P is what runs gain all the same, whatever was asked for. So it is that of a batch of
+          EVALUATIONS, each of m alike; and no more than m / (1 + k^2), k the gain in standard deviations of the values
+          so far: by Cantelli's inequality no distribution has more beyond.
 """
 
 from __future__ import annotations
@@ -16,6 +19,8 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from surefoot.backend import engine
 from surefoot.engine.choose import is_exhausted
@@ -103,7 +108,21 @@ class Outlook:
             return None
         if self._nothing_is_left:
             return Gain(0.0, more_than, evaluations)
-        return Gain(calibrated(share, result.nfev / result.space.d), more_than, evaluations)
+        p = calibrated(share, result.nfev / result.space.d)
+        if share == 0.0:
+            p = 1.0 - (1.0 - p) ** min(1.0, evaluations / EVALUATIONS)
+        return Gain(min(p, self._at_most(more_than, evaluations)), more_than, evaluations)
+
+    def _at_most(self, more_than: float | str, evaluations: int) -> float:
+        """What P cannot exceed, whatever the model; 1 where all values so far are equal and tell no scale."""
+        result = self._result
+        y = result.batch.y[0][result.batch.ok[0]]
+        with np.errstate(over="ignore", invalid="ignore"):
+            sd = float(np.std(y))
+        if not 0.0 < sd < math.inf:
+            return 1.0
+        k = _amount(more_than, result.fun) / sd
+        return min(1.0, evaluations / (1.0 + k * k)) if k < 1e100 else 0.0
 
 
 def _amount(more_than: float | str, best: float) -> float:
