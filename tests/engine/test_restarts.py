@@ -2,13 +2,14 @@
 
 import itertools
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import surefoot
-from surefoot import Integer, Optimizer, minimize
+from surefoot import Evaluation, Integer, Optimizer, minimize
 from surefoot.engine import restarts
 from surefoot.engine.batch import Batch
 from surefoot.engine.lockstep import run_in_lockstep
@@ -16,6 +17,7 @@ from surefoot.engine.restarts import ALONE, BESIDE, IN_A_ROW, SAME, WINDOW, Phas
 from surefoot.engine.suggest import suggest
 from surefoot.engine.warmth import Warmth
 from surefoot.gp.hyperparameters import FitState
+from surefoot.optimize.notes import restart_note
 from surefoot.optimize.settings import Settings
 from surefoot.optimize.space import Space
 
@@ -326,8 +328,10 @@ def test_a_design_anew_does_not_gather_where_failures_are_at_random():
 def test_a_result_says_when_its_run_began_anew():
     result = minimize(lambda x: float(pits(np.asarray(x))), BOX, n_evals=90, seed=1)
     begun = next(k for k in range(20, 90) if _phase_after(result, k).anew)
-    told = f"the run had settled after {begun} evaluations, and looked for another minimum"
-    assert told in " ".join(repr(result).split())
+    told = f"the run had settled after {begun} evaluations, and looked for another minimum: "
+    assert f"{told}none was better" in " ".join(repr(result).split())
+    history = replace(result.history, evaluations=(*result.history.evaluations, Evaluation(RIGHT, -2.0)))
+    assert f"{told}found a better one" in restart_note(replace(result, history=history))
 
 
 def test_a_result_says_nothing_where_its_run_has_not_settled():

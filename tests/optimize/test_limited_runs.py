@@ -299,6 +299,25 @@ def test_an_objective_that_is_no_output_ends_the_run_after_some_evaluations():
         minimize(lambda x: {"m": 1.0, "s": 2.0}, [(0, 1)], n_evals=9, objective="mm")
 
 
+def test_a_value_that_has_another_name_since_a_run_was_saved_ends_the_run(tmp_path):
+    minimize(lambda x: x[0], [(0, 1)], n_evals=4).save(tmp_path / "run.json")
+    with pytest.raises(
+        InvalidInputError, match=r"'value' among the outputs; got k; .* \(10 evaluations have failed so"
+    ):
+        minimize(lambda x: {"k": x[0]}, resume=tmp_path / "run.json", n_evals=30)
+
+
+def test_simulations_that_end_early_do_not_end_a_run_that_was_resumed(tmp_path):
+    minimize(lambda x: {"k": x[0]}, [(0, 1)], n_evals=4, objective="k").save(tmp_path / "run.json")
+    calls = []
+
+    def often_ends_early(x):
+        calls.append(x)
+        return {"k": x[0]} if len(calls) == 9 else {"steps": 1.0}
+
+    assert minimize(often_ends_early, resume=tmp_path / "run.json", n_evals=18).n_failures == 13
+
+
 @pytest.mark.slow
 def test_a_dask_cluster_evaluates_with_limits_on_outputs():
     distributed = pytest.importorskip("distributed")

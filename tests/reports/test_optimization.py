@@ -64,6 +64,13 @@ def test_the_sections_are_those_a_reader_looks_for(failing_page: str, read) -> N
     assert headings(failing_page, read) == wanted
 
 
+def test_a_run_that_has_settled_is_said_to_have_looked_for_another_minimum(read) -> None:
+    page = report(minimize(bowl, [(-1.0, 1.0)] * 2, n_evals=90, seed=1), "Settled")
+    assert re.search(
+        r"The run had settled after \d+ .*evaluations, and looked for another minimum: none", read(page).text()
+    )
+
+
 def test_the_best_value_and_the_counts_are_shown(failing: Result, failing_page: str, read) -> None:
     shown = read(failing_page).text("dd")
     assert f"{failing.fun:.6g}"[:5] in shown.replace(" × 10", "e")

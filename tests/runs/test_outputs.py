@@ -177,6 +177,12 @@ def test_the_best_of_a_study_is_within_its_limits(make_problem, reporter):
         assert study.best_trial.constraints["stress"] <= 0.0
 
 
+def test_a_command_that_does_not_return_a_limited_output_is_told_how_it_could(make_problem, reporter):
+    problem = make_problem("print(1.0)", n_evals=4, outputs={"stress": "<= 3"})
+    with pytest.raises(InvalidInputError, match=r"an output 'stress', .*; got 'value'; try \[objective.results\] with"):
+        run(problem, reporter=reporter)
+
+
 def test_the_final_table_tells_the_limits(make_problem, reporter):
     problem = limited(make_problem, {"stress": ">= 30"})
     result = run(problem, reporter=reporter)

@@ -5,6 +5,7 @@ import pytest
 from surefoot.errors import InvalidInputError
 from surefoot.integrations.optuna_history import result_of
 from surefoot.runs.add import add_rows
+from surefoot.runs.claims import Claims
 from surefoot.runs.rows import read_rows
 from surefoot.runs.running import run
 from surefoot.runs.storage import load_study, open_storage, opened
@@ -205,6 +206,20 @@ def test_a_queued_point_outside_is_not_evaluated(problem, reporter):
     assert result.nfev == 4
     assert {"a": 4.0, "b": 1.0} in [dict(x) for x in result.x_iters]
     assert [row["status"] for row in rows_of(problem())].count("outside") == 2
+
+
+def test_a_point_that_was_never_evaluated_is_no_evaluation_outside(problem, reporter):
+    run(problem(n_evals=2), reporter=reporter)
+    wide = problem(n_evals=4)
+    with opened(wide.default_storage, write=True) as storage:
+        claims = Claims(load_study(storage), wide.parameters, 4, 60.0)
+        claims.study.enqueue_trial({"a": 9.0, "b": 1.0})
+        claims.release(claims.claim().number, "interrupted", again=True)
+    narrow = problem(n_evals=3, a={"low": -5.0, "high": 8.0})
+    run(narrow, reporter=reporter)
+    evaluated = [row["a"] for row in rows_of(narrow) if row["status"] in ("ok", "outside") and row["value"] is not None]
+    assert reporter.counts.outside == sum(a > 8.0 for a in evaluated)
+    assert [row["status"] for row in rows_of(narrow) if row["a"] == 9.0] == ["void", "outside"]  # it, and its retry
 
 
 def test_a_run_whose_parameters_another_run_has_changed_stops(problem, reporter, monkeypatch):

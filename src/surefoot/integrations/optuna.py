@@ -192,7 +192,7 @@ class SurefootSampler(BaseSampler):
         special = branches_of(trials, search_space) if self._domain is None else self._domain
         space, runs = runs_of(trials, me, search_space, sign, self._learn_from_all, special, outputs)
         domain: Domain = space if special is None else special
-        # what was taken out, lost or is repeated elsewhere has no number: a run that was killed goes on as it would have
+        # what was taken out, lost or repeated elsewhere has no number: a run that was killed goes on as it would have
         number = sum(t.number < me and not is_void(t) for t in trials)
         settings = replace(self._settings, n_init=n_init, outputs=outputs)
         suggestion = suggest(domain, runs, number, settings.spec, warmth_of(trials), reference_on(self._device))

@@ -190,6 +190,12 @@ def is_taken_out(trial: FrozenTrial) -> bool:
     return FORGOTTEN in trial.user_attrs or OUTSIDE in trial.user_attrs
 
 
+def is_outside(trial: FrozenTrial) -> bool:
+    """Whether parameters of today do not have its point, which was evaluated or waits for it."""
+    unevaluated = trial.state == TrialState.FAIL and VOID in trial.user_attrs
+    return OUTSIDE in trial.user_attrs and FORGOTTEN not in trial.user_attrs and not unevaluated
+
+
 def is_void(trial: FrozenTrial) -> bool:
     """Whether it counts for nothing: it ended without an evaluation, or is a repetition, or was taken out."""
     if is_taken_out(trial) or REPEATED in trial.user_attrs:

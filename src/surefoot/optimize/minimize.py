@@ -168,7 +168,7 @@ def minimize(
         if callback is not None:
             callback(so_far("running"))
         if not evaluation.ok:
-            check_named(optimizer.history.evaluations)
+            check_named(optimizer.history.evaluations, n_given)
             stop_if_hopeless(so_far("too many failures"), max_failures)
         if enough and (why := enough.reason(so_far("running"), time.monotonic() - began)):
             raise Enough(why)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from surefoot.engine.restarts import phases_of
+from surefoot.engine.restarts import BESIDE, phases_of
 from surefoot.optimize.border import LEVEL, Border, per_cent
 from surefoot.optimize.drawing import short
 from surefoot.optimize.durations import duration_note
@@ -74,13 +74,18 @@ def unit_notes(result: Result) -> list[str]:
 
 
 def restart_note(result: Result) -> str:
-    """After how many evaluations the run had settled and began anew; empty if it never did."""
+    """After how many evaluations the run had settled and began anew, and whether it paid; empty if it never did."""
     begun = result.history.warmth.begun
     if not result.settings.spec.restarts or not begun:
         return ""
     settled = [n for n in phases_of(result.batch, result.settings.spec, begun)[0].begun[::2] if n < result.nfev]
+    if not settled:
+        return ""
     after = " and ".join(filter(None, [", ".join(map(str, settled[:-1])), *map(str, settled[-1:])]))
-    return f"the run had settled after {after} evaluations, and looked for another minimum" if after else ""
+    X, y = result.batch.X[0], np.where(result.batch.ok[0], result.batch.y[0], np.inf)
+    first, best = np.argmin(y[: settled[0]]), np.argmin(y)
+    found = "found a better one" if np.abs(X[best] - X[first]).max() >= BESIDE else "none was better"
+    return f"the run had settled after {after} evaluations, and looked for another minimum: {found}"
 
 
 def outlook(result: Result) -> str:

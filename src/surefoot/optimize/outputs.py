@@ -8,7 +8,7 @@ Missing    NaN in an output other than the objective: it was not computed. In th
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -89,17 +89,16 @@ def _meant(objective: str | None, names: list[str], limited: Collection[str]) ->
     return f"{(free or names)[0]!r} as the objective" if names else "returning it as a number"
 
 
-def check_named(evaluations: Iterable[Evaluation]) -> None:
-    """Raise if nothing has succeeded and several have failed because of what the function returned.
+def check_named(evaluations: Sequence[Evaluation], n_before: int = 0) -> None:
+    """Raise if nothing of a session has succeeded and several have failed because of what the function returned.
 
     One or two of them may be simulations that ended early; several are a wrong name, or a text. None is a failure.
+    n_before: evaluations of earlier sessions. Where one has succeeded the names were right once: more are asked for.
     """
-    reasons: list[str] = []
-    for e in evaluations:
-        if e.ok:
-            return
-        reasons += [e.reason] if _is_of_names(e.reason) or _is_no_number(e.reason) else []
-    if len(reasons) < _MISNAMED:
+    least = 2 * _MISNAMED if any(e.ok for e in evaluations[:n_before]) else _MISNAMED
+    own = evaluations[n_before:]
+    reasons = [e.reason for e in own if _is_of_names(e.reason) or _is_no_number(e.reason)]
+    if any(e.ok for e in own) or len(reasons) < least:
         return
     so_often = f"({len(reasons)} evaluations have failed so)"
     if _is_of_names(reasons[0]):

@@ -19,7 +19,7 @@ from surefoot.optimize.drawing import best_so_far, best_values, draw_convergence
 from surefoot.optimize.durations import duration, duration_note
 from surefoot.optimize.feasible import best_place
 from surefoot.optimize.history import VALUE
-from surefoot.optimize.notes import constraint_notes, outlook, unit_notes
+from surefoot.optimize.notes import constraint_notes, outlook, restart_note, unit_notes
 from surefoot.optimize.parameters import Categorical, Integer, Parameter
 from surefoot.optimize.settings import AUTO
 from surefoot.reports.failures import border_blocks, failure_blocks
@@ -109,7 +109,8 @@ def _outcome(result: Result) -> list[Block]:
         blocks.append(Table("The outputs at the best point", ("output", "value"), outputs, left=(0,)))
     if any("bound" in row[-1] for row in rows):
         blocks.append(Note("The best point lies on a bound: a better one may lie beyond it. Consider wider bounds."))
-    blocks.extend(Note(f"{note[0].upper()}{note[1:]}.") for note in unit_notes(result) + constraint_notes(result))
+    told = filter(None, [*unit_notes(result), *constraint_notes(result), restart_note(result)])
+    blocks.extend(Note(f"{note[0].upper()}{note[1:]}.") for note in told)
     blocks.extend(border_blocks(result))
     exact = dict(zip(result.space.names, best, strict=True))
     blocks.append(Text("With all digits, to copy:"))

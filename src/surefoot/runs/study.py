@@ -14,8 +14,16 @@ from optuna.study import Study
 from optuna.trial import FrozenTrial, TrialState
 
 from surefoot.errors import InvalidInputError
-from surefoot.integrations.optuna_changed import OUTSIDE
-from surefoot.integrations.optuna_history import FORGOTTEN, STUDY, WAS, fallbacks_of, is_void, reason_of, trials_of
+from surefoot.integrations.optuna_history import (
+    FORGOTTEN,
+    STUDY,
+    WAS,
+    fallbacks_of,
+    is_outside,
+    is_void,
+    reason_of,
+    trials_of,
+)
 from surefoot.runs.claims import RunSampler
 from surefoot.runs.contents import digests_of, files_of
 from surefoot.runs.ends import change_attributes
@@ -176,7 +184,7 @@ def counts_of(study: Study, n_evals: int, trials: Sequence[FrozenTrial] | None =
         forgotten=sum(FORGOTTEN in t.user_attrs for t in found),
         fallbacks=len(fallbacks_of(counted)),
         queued=sum(t.state == TrialState.WAITING for t in counted),
-        outside=sum(OUTSIDE in t.user_attrs and FORGOTTEN not in t.user_attrs and t.state.is_finished() for t in found),
+        outside=sum(is_outside(t) and t.state.is_finished() for t in found),
         reasons=tuple(f"trial {t.number}: {reason_of(t)}" for t in _last_failed(finished)),
     )
 

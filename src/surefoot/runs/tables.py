@@ -16,7 +16,6 @@ from optuna.study import Study
 from optuna.trial import FrozenTrial, TrialState
 
 from surefoot.errors import InvalidInputError, MissingExtraError, encodable
-from surefoot.integrations.optuna_changed import OUTSIDE
 from surefoot.integrations.optuna_history import (
     FORGOTTEN,
     OUTPUT,
@@ -25,6 +24,7 @@ from surefoot.integrations.optuna_history import (
     STUDY,
     duration_of,
     fallbacks_of,
+    is_outside,
     is_void,
     reason_of,
     trials_of,
@@ -51,7 +51,7 @@ def status_of(trial: FrozenTrial) -> str:
     """
     if FORGOTTEN in trial.user_attrs:
         return "forgotten"
-    if OUTSIDE in trial.user_attrs:
+    if is_outside(trial):
         return "outside"
     if REPEATED in trial.user_attrs:
         return "repeated"
