@@ -133,7 +133,8 @@ def main(arguments: list[str] | None = None) -> int:
         return 1
     commands = (raw / COMMANDS).read_text().splitlines() if (raw / COMMANDS).exists() else []
     if any(run.is_stored for run in runs):
-        commands = list(dict.fromkeys([*report.stated_commands(options.out), *commands]))
+        libraries_here = {run.case.library for run in runs}
+        commands = list(dict.fromkeys([*report.stated_commands(options.out, libraries_here), *commands]))
     report.write(runs, options.out, commands)
     print(f"report: {options.out / 'table.md'}")
     return 0 if finished else 3

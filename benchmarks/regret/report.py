@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import platform
+import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -110,8 +111,8 @@ def _ranks(tables: dict[int, Scores], fields: Sequence[Sequence[str]]) -> list[s
     """Of the libraries of each field, by their mean and median over the problems."""
     lines = []
     for n, table in tables.items():
-        for everybody in fields:
-            field = [name for name in everybody if any(name in found for found in table.values())]
+        here = [tuple(name for name in field if any(name in found for found in table.values())) for field in fields]
+        for field in dict.fromkeys(here):
             rows = [
                 [name, f"{np.mean(r):.2f}", f"{np.median(r):.1f}", str(len(r))]
                 for name, r in ranks(table, field).items() if len(r)
@@ -203,11 +204,13 @@ def _heading(runs: Sequence[Run], commands: Sequence[str]) -> list[str]:
     ]  # fmt: skip
 
 
-def stated_commands(out: Path) -> list[str]:
-    """Those with which the runs of the report that is there were made."""
+def stated_commands(out: Path, libraries: Collection[str]) -> list[str]:
+    """Those with which runs of these libraries were made, of the report that is there."""
     path = out / "table.md"
     lines = path.read_text().splitlines() if path.exists() else []
-    return [line.strip() for line in lines if line.startswith("    python -m benchmarks.regret")]
+    commands = [line.strip() for line in lines if line.startswith("    python -m benchmarks.regret")]
+    named = ((line, re.findall(r"--library (\S+)", line)) for line in commands)
+    return [line for line, names in named if not names or not set(names).isdisjoint(libraries)]
 
 
 def _errors(runs: Sequence[Run]) -> list[str]:
