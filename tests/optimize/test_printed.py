@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from surefoot import Result, minimize
+from surefoot import Failed, Result, minimize
 from surefoot.optimize.printed import entries, two_columns
 
 MANY = {f"parameter_{i}": (0.0, 1.0) for i in range(30)}
@@ -47,3 +47,15 @@ def test_a_long_sentence_goes_on_below() -> None:
 
 def test_a_model_is_printed_in_a_line(result: Result) -> None:
     assert repr(result.model) == "<model of the value, failures over 30 parameters>"
+
+
+def test_a_printed_result_tells_why_evaluations_failed_most_often() -> None:
+    reasons = iter(["mesh collapsed", "stress 3e7 > 2e7", "stress 4e7 > 2e7"])
+
+    def simulate(x):
+        for reason in reasons:
+            raise Failed(reason)
+        return x[0]
+
+    text = " ".join(repr(minimize(simulate, [(0, 1)], n_evals=5)).split())
+    assert "n_failures: 3: stress 3e7 > 2e7 (2); mesh collapsed (1) " in text

@@ -29,6 +29,7 @@ from surefoot.optimize.notes import notes, outlook
 from surefoot.optimize.outputs import OPTIONAL, columns
 from surefoot.optimize.parameters import Value
 from surefoot.optimize.printed import entries, two_columns
+from surefoot.optimize.reasons import summary
 from surefoot.optimize.robust import Robust, robust
 from surefoot.optimize.sensitivity import AtLimit, at_limits
 from surefoot.optimize.settings import Settings
@@ -92,6 +93,10 @@ class Result:
         )
         return f"<table>{rows}</table>"
 
+    def _why_failed(self) -> str:
+        """The most frequent reasons, where something succeeded: else a note tells them."""
+        return summary(e.reason for e in self.history.evaluations if not e.ok) if self.success else ""
+
     def _summary(self) -> dict[str, str]:
         return {
             "message": self.message,
@@ -101,7 +106,7 @@ class Result:
             **({"outputs": entries(self.outputs)} if len(self.outputs) > 1 else {}),
             "x": entries(self.x),
             "nfev": str(self.nfev),
-            "n_failures": str(self.n_failures),
+            "n_failures": f"{self.n_failures}: {why}" if (why := self._why_failed()) else str(self.n_failures),
             **({"outlook": ahead} if (ahead := outlook(self)) else {}),
             **({"note": "\n".join(told)} if (told := notes(self)) else {}),
         }
