@@ -1,4 +1,4 @@
-"""Runs of a batch of which one forgets what its searches for hyperparameters found."""
+"""Runs of a batch of which one forgets what its searches for hyperparameters found; evaluations that are taken out."""
 
 from dataclasses import replace
 
@@ -23,3 +23,10 @@ def test_a_run_that_forgets_its_hyperparameters_leaves_others_theirs(as_on_a_gpu
         monkeypatch.setattr(suggest_module, "on_cuda", lambda _: True)
     found = suggest(space, batch, 20, spec, replace(warmth, phases=(1, 0))).warmth
     assert found.objective.n_cold == (20, 18)
+
+
+def test_where_evaluations_were_taken_out_a_run_can_settle_among_those_that_are_left():
+    X, space, spec = np.random.default_rng(1).random((1, 20, 2)), Space.of([(0.0, 1.0)] * 2), Settings(n_init=6).spec
+    batch = Batch(X, ((X - 0.3) ** 2).sum(axis=-1), np.ones((1, 20), bool), np.zeros((1, 0, 2)), (0,))
+    assert suggest(space, batch, 20, spec, Warmth(begun=(100,))).warmth.begun == (20,)
+    assert suggest(space, batch, 20, spec, Warmth(begun=(8,))).warmth.begun == (8,)

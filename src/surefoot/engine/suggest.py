@@ -66,7 +66,9 @@ def suggest(
     with engine(min(batch.X.shape[1], most_points(spec.max_points, reference))):
         if number < spec.n_init:
             return _design(domain, batch, number, spec, warmth, reference)
-        begun = warmth.begun if warmth.begun and spec.restarts else (batch.X.shape[1],) * R
+        now = (batch.X.shape[1],) * R
+        # evaluations may have been taken out since: what is left of those before counts as evaluated before
+        begun = tuple(map(min, warmth.begun, now)) if warmth.begun and spec.restarts else now
         phases = phases_of(batch, spec, begun) if spec.restarts else []
         warmth = warmth.in_phases(tuple(phase.number for phase in phases) or (0,) * R)
         found = []
