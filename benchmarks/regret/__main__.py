@@ -126,7 +126,9 @@ def main(arguments: list[str] | None = None) -> int:
         if options.retry:
             _forget_errors(cases, raw)
         _note_command(raw, sys.argv[1:] if arguments is None else arguments)
-        finished = _run(cases, raw, options.workers, 60.0 * options.time_limit)
+        stored = spreadsheets.is_stored(options.out)
+        todo = [case for case in cases if not stored(case)]
+        finished = _run(todo, raw, options.workers, 60.0 * options.time_limit)
     runs = spreadsheets.joined(runner.load(raw), options.out)
     if not runs:
         print(f"no runs in {raw}")

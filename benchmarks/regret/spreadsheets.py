@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -60,6 +61,14 @@ def joined(runs: Sequence[Run], out: Path) -> list[Run]:
     stored = list(filter(counts, _stored(out)))
     replaced = set(map(key, stored))
     return [*(run for run in runs if key(run) not in replaced), *stored]
+
+
+def is_stored(out: Path) -> Callable[[Case], bool]:
+    """Whether summary.csv has such a run, or a longer one, of another library: it need not be made again."""
+    longest = {
+        replace(run.case, n=0): run.case.n for run in _stored(out) if is_peer(run.case.library) and not run.error
+    }
+    return lambda case: case.n <= longest.get(replace(case, n=0), 0)
 
 
 def _stored(out: Path) -> list[Run]:

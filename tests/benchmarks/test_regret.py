@@ -262,6 +262,21 @@ def test_runs_made_anew_take_the_place_of_stored_ones_and_of_all_that_older_code
     assert sum(run.case == runner.Case("random", "paper", "BRA", 1, 24) for run in runs) == 1
 
 
+def test_stored_runs_of_other_libraries_are_not_made_again(done, tmp_path):
+    out, _ = done
+    for name in ("table.md", "summary.csv"):
+        shutil.copy(out / name, tmp_path)
+    words = [*TINY, "--library", "random", "--library", "surefoot", "--out", str(tmp_path), "--seeds"]
+    assert command.main([*words, "3"]) == 0
+    made = {path.name for path in (tmp_path / "raw").glob("*.npz")}
+    cases = [runner.Case("random", "paper", name, 2, 24) for name in ("BRA", "CSF")]
+    cases += [runner.Case("surefoot", "paper", name, seed, 24) for name in ("BRA", "CSF") for seed in range(3)]
+    assert made == {case.file_name for case in cases}
+    text = (tmp_path / "table.md").read_text()
+    assert "| random | 24 | 6 |" in text
+    assert "| surefoot | 24 | 6 |" in text
+
+
 def test_the_summary_has_every_run_and_its_distance(done):
     out, _ = done
     with (out / "summary.csv").open() as file:
