@@ -1,8 +1,8 @@
 """Optimizers ranked on bbob-constrained: run, and tables of ranks, feasible shares and paired tests.
 
 python -m benchmarks.output_constraints.ranks run [--folder F] [--solvers surefoot,random] [--dimensions 2,5]
-    [--instances 1] [--functions 1,7,13] [--budget 100]
-python -m benchmarks.output_constraints.ranks table [--folder F] [--budget 100]
+    [--instances 1] [--functions 1,7,13] [--budget 200]
+python -m benchmarks.output_constraints.ranks table [--folder F] [--budget 200]
 
 `run` writes one file for each case and passes over those that are there: a run that is stopped goes on. Runs of
 another budget belong in another folder.
@@ -31,7 +31,7 @@ from benchmarks.output_constraints.solvers import SOLVERS, chosen, solve
 from surefoot.paper.resumable import write_whole
 from surefoot.paper.statistics import holm
 
-BUDGET = 100
+BUDGET, BUDGETS = 200, (50, 100)
 FOLDER = Path("results/constraints/raw/bbob")
 TOLERANCE = 1e-8  # of the larger value: those that differ by less are equal
 MATTERS = 1e-2  # of the objective; the best of 100 random points is mostly 100 to 1000 above the best of all
@@ -190,7 +190,7 @@ def main() -> None:
                 for function in map(int, given.functions.split(",")):
                     for solver in solvers:
                         run_case(function, d, instance, solver, given.budget, given.folder)
-    print(table(given.folder, sorted({given.budget // 2, given.budget})))
+    print(table(given.folder, [n for n in BUDGETS if n < given.budget] + [given.budget]))
 
 
 if __name__ == "__main__":

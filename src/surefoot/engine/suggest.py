@@ -33,6 +33,7 @@ from surefoot.engine.seek import likely_point, seek
 from surefoot.engine.spec import ModelSpec
 from surefoot.engine.walls import without_walls
 from surefoot.engine.warmth import Warmth, together
+from surefoot.engine.zoom import zoom_of, zooms
 from surefoot.gp.hyperparameters import FitState, has_grown
 from surefoot.numerics.designs import Generators, generator
 from surefoot.numerics.warping import ABOVE, ALL_LEVELS
@@ -216,15 +217,47 @@ def _suggest(
         return Suggestion(x, warmth, tuple(status))
     batch = without_walls(batch, spec.limits) if len(spec.warps) > 1 else batch  # as the model sees it
     model = fit_model(batch, spec, warmth, generators, reference)
+    near = _near(domain, batch, number, spec, model, generators, reference) if zooms(spec, number) else {}
     asked = [(rows, policy, model.part(rows)) for rows, policy in parts if policy.prepare is not None]
+    asked = [] if len(near) == R else asked
     hunts = [hunt_for(batch.part(rows), generators[rows], own, policy, spec) for rows, policy, own in asked]
     proposals = spec.search.propose(domain, hunts, reference)
     for (rows, policy, own), first, found in zip(asked, hunts, proposals, strict=True):
         hunt, proposed = _closer(domain, first, own, policy, spec, found, reference)
         x[rows], status[rows] = choose(domain, hunt, own, spec, proposed, reference)
+    for r, point in near.items():
+        x[r], status[r] = point, "policy"
     for r in np.flatnonzero(~batch.ok.any(axis=1)) if needs_model else ():  # only beside others, on a GPU
         x[r] = seek(domain, batch.part(np.asarray([r])), number, spec, generators[r : r + 1], reference)[0]
     return Suggestion(x, model.warmth, tuple(status))
+
+
+def _near(
+    domain: Domain,
+    batch: Batch,
+    number: int,
+    spec: ModelSpec,
+    model: Model,
+    generators: Generators,
+    reference: Array,
+) -> dict[int, np.ndarray]:
+    """The next points (D,) of the runs that have a zoom, by run."""
+    found = {}
+    for r in np.flatnonzero(~model.noisy).tolist():
+        one = batch.part(np.asarray([r]))
+        policy = policy_at(spec.policy if one.policies is None else one.policies[0], number - spec.n_init)
+        zoom = zoom_of(domain, one, spec) if policy.prepare is not None else None
+        if zoom is None:
+            continue
+        own, draws = zoom.spec(spec), generators[r : r + 1]
+        seen = fit_model(zoom.batch, own, Warmth(), draws, reference)
+        success = None if model.success is None else zoom.success(model.success.select(like([r], reference)))
+        hunt = hunt_for(zoom.batch, draws, replace(seen, success=success), policy, own)
+        [proposals] = spec.search.propose(zoom.domain, [hunt], reference)
+        x, status = choose(zoom.domain, hunt, seen, own, proposals, reference)
+        if not bool(seen.noisy[0]) and status[0].startswith("policy"):
+            found[r] = domain.snap(zoom.domain.out(x))[0]
+    return found
 
 
 def _by_policy(batch: Batch, spec: ModelSpec) -> list[tuple[str, slice]]:
