@@ -157,7 +157,7 @@ def test_known_constraints_hold(constraints):
     domain = domain_of(Space.of([(0.0, 1.0)] * 2, constraints))
     run = gathered()
     X = domain.snap(run.X[0])[None]
-    run = replace(run, X=X, y=X.sum(axis=2), outputs=disc(X)[:, None])
+    run = replace(run, X=X, y=np.abs(X - 0.3).sum(axis=2), outputs=disc(X)[:, None])
     found = zoom_of(domain, run, SPEC)
     inside = found.domain.out(found.domain.from_uniform(np.random.default_rng(2).random((50, 2))))
     assert domain.region.allowed(inside).all()

@@ -225,8 +225,8 @@ def _suggest(
     for (rows, policy, own), first, found in zip(asked, hunts, proposals, strict=True):
         hunt, proposed = _closer(domain, first, own, policy, spec, found, reference)
         x[rows], status[rows] = choose(domain, hunt, own, spec, proposed, reference)
-    for r, point in near.items():
-        x[r], status[r] = point, "policy"
+    for run, point in near.items():
+        x[run], status[run] = point, "policy"
     for r in np.flatnonzero(~batch.ok.any(axis=1)) if needs_model else ():  # only beside others, on a GPU
         x[r] = seek(domain, batch.part(np.asarray([r])), number, spec, generators[r : r + 1], reference)[0]
     return Suggestion(x, model.warmth, tuple(status))

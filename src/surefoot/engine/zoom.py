@@ -7,7 +7,7 @@ Box       A cube round the best feasible evaluation, in the inputs that are free
           as its unit cube.
 Model     Of the nearest evaluations, fitted afresh, in the same way as that of all; it is given up where it sees noise.
 Failures  P(success) is that of all evaluations.
-Else      There is none while a point that is under way lies in the box, nor where neighbours are far or all on one spot.
+None      while a point that is under way lies in the box, and where neighbours are far or all on one spot.
 Shapes    as in batch.py; p inputs are free; of one run.
 """
 
