@@ -21,7 +21,7 @@ from surefoot.backend import Array, like, namespace, to_host
 from surefoot.engine.batch import Batch
 from surefoot.engine.scaling import Scaling, scaled
 from surefoot.engine.spec import ModelSpec
-from surefoot.gp.hyperparameters import N_OPTIMIZED, SUBSET, Effort, Fit, FitState, fit, is_cold, unchanged
+from surefoot.gp.hyperparameters import SUBSET, Effort, Fit, FitState, fit, is_cold, unchanged
 from surefoot.gp.kernels import Kernel, per_run
 from surefoot.gp.likelihood import Data, make_data
 from surefoot.gp.likelihood import select_runs as select_data
@@ -67,9 +67,9 @@ class Contest:
             return self._of_foreign(batch, uniforms)
         R, K = len(batch.run_ids), len(self.spec.kernels)
         if K == 1:
-            return self._warped(batch, self.spec.kernels * R, levels, state, uniforms, N_OPTIMIZED)
+            return self._warped(batch, self.spec.kernels * R, levels, state, uniforms, self.spec.n_optimized)
         if len(kernels) == R and not is_cold(self.n_history, state):
-            return self._warped(batch, tuple(kernels), levels, state, uniforms, N_OPTIMIZED)
+            return self._warped(batch, tuple(kernels), levels, state, uniforms, self.spec.n_optimized)
         rows = np.repeat(np.arange(R), K)
         tiled = batch.part(rows)
         tried = self._warped(
@@ -78,7 +78,7 @@ class Contest:
             tuple(np.repeat(levels, K).tolist()),
             self._tiled(state, rows),
             uniforms[like(rows, self.reference)],
-            N_OPTIMIZED // K,
+            self.spec.n_optimized // K,
         )
         best = np.argmin(_cost(tried, tiled).reshape(R, K), axis=1)
         return tried.select(np.arange(R) * K + best, self.reference)
@@ -90,7 +90,7 @@ class Contest:
         share = FOREIGN / batch.X.shape[1]  # curvature grows with the number of points
         state = found.fit.state
         state = FitState(state.theta, state.inv_hessian * share, (self.n_history,) * len(batch.run_ids))
-        return self._fit(batch, found.kernels, found.scaling.levels, state, uniforms, N_OPTIMIZED)
+        return self._fit(batch, found.kernels, found.scaling.levels, state, uniforms, self.spec.n_optimized)
 
     def _warped(
         self,
@@ -139,7 +139,9 @@ class Contest:
         some = like(rows, self.reference)
         own = tuple(kernels[r] for r in rows.tolist())
         theta, H = (namespace(a).asarray(a, copy=True) for a in (state.theta, state.inv_hessian))
-        found = self._fit(batch.part(rows), own, chosen[rows], state.select(some), theta[some, None], N_OPTIMIZED).fit
+        found = self._fit(
+            batch.part(rows), own, chosen[rows], state.select(some), theta[some, None], self.spec.n_optimized
+        ).fit
         theta[some], H[some] = found.theta, found.state.inv_hessian
         return Fitted(data, unchanged(FitState(theta, H, state.n_cold)), scaling, tuple(kernels))
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from surefoot.engine.searches import Search
 from surefoot.failures.registry import FailureModel
+from surefoot.gp.hyperparameters import N_OPTIMIZED
 from surefoot.gp.kernels import Kernel
 from surefoot.gp.priors import Prior
 from surefoot.gp.surrogate import Family
@@ -62,6 +63,7 @@ class ModelSpec:
     min_distance: float
     max_points: int  # evaluations that a process holds; 0: as many as suit the machine
     limits: tuple[Limit, ...] = ()  # of the outputs in `Batch.outputs`
+    n_optimized: int = N_OPTIMIZED  # starts that a cold search of hyperparameters optimizes
     piles_vote_once: bool = False  # evaluations on one spot, in the choice of the warp
     restarts: bool = False  # a run that has settled looks for another minimum (restarts.py)
 

@@ -5,7 +5,7 @@ Why       Where objective or limits bend anew at every scale, no process of all 
 Box       A cube round the best feasible evaluation, in the inputs that are free, out to one of its nearest neighbours:
           it shrinks as evaluations gather there, and grows when a better one is found at its rim. The engine sees it
           as its unit cube.
-Model     Of the nearest evaluations, fitted afresh, in the same way as that of all; it is given up where it sees noise.
+Model     Of the nearest evaluations, fitted afresh with the first kernel; it is given up where it sees noise.
 Failures  P(success) is that of all evaluations.
 None      while a point that is under way lies in the box, and where neighbours are far or all on one spot.
 Shapes    as in batch.py; p inputs are free; of one run.
@@ -33,7 +33,7 @@ SEEN, OUT_TO = 4, 2  # times p + 1: neighbours that the model sees, at least, an
 QUADRATIC = 1.5  # as many of them for each coefficient of a quadratic function, at least
 _LEAST, _MOST = 1e-7, 0.1  # half a side of the box, in units of the cube
 _MOST_SEEN = 100  # evaluations, of 10 inputs: fits of more cost too much
-_WARPS = (0, 2, 4)  # levels that compete: every other one is enough
+_WARPS, _STARTS = (0, 2, 4), 2  # levels that compete, and starts of searches: fewer than for all evaluations
 _APART = 0.01  # of the box: as far as points of a small box keep from each other
 
 
@@ -47,8 +47,9 @@ class Zoom:
     def spec(self, spec: ModelSpec) -> ModelSpec:
         """How its model is made."""
         apart = min(_APART, spec.min_distance / self.domain.size)
-        warps = tuple(level for level in spec.warps if level in _WARPS)
-        return replace(spec, min_distance=apart, warps=warps or (0,), failures=None, restarts=False)
+        warps = tuple(level for level in spec.warps if level in _WARPS) or (0,)
+        kernels = spec.kernels[:1]
+        return replace(spec, min_distance=apart, warps=warps, kernels=kernels, n_optimized=_STARTS, failures=None)
 
     def success(self, weight: Weight | None) -> Weight | None:
         """P(success) of all evaluations, seen in the box."""
