@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 
 import surefoot
 from surefoot import Evaluation, Integer, Optimizer, minimize
-from surefoot.engine import restarts
+from surefoot.engine import choose, restarts
 from surefoot.engine.batch import Batch
 from surefoot.engine.lockstep import run_in_lockstep
 from surefoot.engine.restarts import ALONE, BESIDE, IN_A_ROW, SAME, WINDOW, Phase, phase_of, phases_of, split
@@ -328,10 +329,10 @@ def test_a_design_anew_does_not_gather_where_failures_are_at_random():
 def test_a_result_says_when_its_run_began_anew():
     result = minimize(lambda x: float(pits(np.asarray(x))), BOX, n_evals=90, seed=1)
     begun = next(k for k in range(20, 90) if _phase_after(result, k).anew)
-    told = f"the run had settled after {begun} evaluations, and looked for another minimum: "
-    assert f"{told}none was better" in " ".join(repr(result).split())
+    told = rf"the run had settled after {begun}(, \d+)*( and \d+)? evaluations, and looked for another minimum: "
+    assert re.search(f"{told}none was better", " ".join(repr(result).split()))
     history = replace(result.history, evaluations=(*result.history.evaluations, Evaluation(RIGHT, -2.0)))
-    assert f"{told}found a better one" in restart_note(replace(result, history=history))
+    assert re.fullmatch(f"{told}found a better one", restart_note(replace(result, history=history)))
 
 
 def test_a_result_says_nothing_where_its_run_has_not_settled():
@@ -353,7 +354,8 @@ def phases_begun(optimizer: Optimizer) -> tuple[int, ...]:
 
 
 @pytest.mark.parametrize("q", [8, 32])
-def test_batches_go_on_in_a_phase_anew(q):
+def test_batches_go_on_in_a_phase_anew(q, monkeypatch):
+    monkeypatch.setattr(choose, "HOPELESS", -math.inf)  # points far from all others would keep the run from settling
     optimizer = Optimizer([(0.0, 1.0)], seed=1)
     places = []
     while len(optimizer.history.evaluations) < 160:

@@ -186,9 +186,10 @@ def test_a_failed_point_is_not_asked_again() -> None:
     assert failed not in opt.ask(10)
 
 
-def test_a_batch_after_convergence_does_not_pile_up_on_the_best_point() -> None:
+@pytest.mark.parametrize("seed", range(4))
+def test_a_batch_after_convergence_does_not_pile_up_on_the_best_point(seed: int) -> None:
     branin = problems.get("BRA")
-    opt = told(40, lambda x: float(branin(x)), branin.bounds, seed=1)
+    opt = told(40, lambda x: float(branin(x)), branin.bounds, seed=seed)
     best = np.asarray(opt.history.evaluations[int(np.argmin(opt.history.y))].x)
     low, high = np.asarray(branin.bounds).T
     near = np.abs((np.asarray(opt.ask(16)) - best) / (high - low)).max(axis=1) < 1e-3

@@ -22,6 +22,7 @@ from surefoot.errors import SpaceExhaustedError
 from surefoot.numerics.designs import generator
 
 _MOST_STEPS = 8  # in integers and categories, after the search by gradients
+HOPELESS = -700.0  # of the log of a policy: nothing is gained anywhere
 _N_POLISHED = 4  # points whose free inputs climb again after a step
 
 
@@ -32,20 +33,26 @@ def choose(
     x = list(domain.snap(to_host(proposals.x)))  # R times (q, D)
     if not domain.is_continuous:
         x = [climb_steps(domain, hunt.target.select(like([r], reference)), x_r, reference) for r, x_r in enumerate(x)]
-    chosen, status = [], []
+    chosen, status, value = [], [], to_host(proposals.value)[:, 0]
     for r, rng in enumerate(hunt.generators):
         proposed = x[r]
         if model.noisy[r]:  # to repeat a noisy evaluation informs; a hair's breadth away it is not a duplicate
             nudged = proposed[0] + np.where(domain.free, 1e-6 * rng.standard_normal((8, len(domain.free))), 0.0)
             proposed = np.concatenate([proposed[:1], domain.snap(nudged), proposed[1:]])
         index = candidates.first_new(proposed, hunt.batch.taken(r), spec.min_distance)
-        if index is None or not hunt.batch.ok[r].any():  # a run without any success has no model of its own
+        # a run without any success has no model of its own
+        if index is None or not hunt.batch.ok[r].any() or (value[r] < HOPELESS and _may_explore(domain, hunt)):
             chosen.append(explore(domain, hunt.batch, r, spec, rng, bool(model.noisy[r])))
             status.append("random")
         else:
             chosen.append(proposed[index])
             status.append("policy, jitter raised" if model.jitter_raised[r] else "policy")
     return np.stack(chosen), tuple(status)
+
+
+def _may_explore(domain: Domain, hunt: Hunt) -> bool:
+    """Whether a point that no policy asks for is worth more than one beside those that are under way."""
+    return hunt.batch.pending.shape[1] > 0 and not hunt.target.weights and domain.n_values > candidates.ENUMERATED
 
 
 def climb_steps(domain: Domain, target: Target, x: np.ndarray, reference: Array) -> np.ndarray:
