@@ -27,7 +27,7 @@ import numpy as np
 
 import surefoot
 from benchmarks.output_constraints.problems import LOOSE, NAMES, Evaluator, problem
-from benchmarks.output_constraints.solvers import SOLVERS, chosen, solve
+from benchmarks.output_constraints.solvers import SOLVERS, USUAL, chosen, solve
 from surefoot.paper.resumable import write_whole
 
 BUDGET, BUDGETS = 100, (50, 100)
@@ -141,7 +141,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=["run", "table", "cost"])
     parser.add_argument("--folder", type=Path, default=FOLDER)
-    parser.add_argument("--solvers", default=",".join(name.replace(",", "") for name in SOLVERS))
+    parser.add_argument("--solvers", default=USUAL)
     parser.add_argument("--problems", default=";".join(NAMES), help="names, with ; between them")
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--cap", type=float, default=math.inf, help="seconds of the processor that a run may take")

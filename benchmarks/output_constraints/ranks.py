@@ -27,7 +27,7 @@ from scipy.stats import binomtest, rankdata
 
 from benchmarks.output_constraints.bbob import DIMENSIONS, FUNCTIONS, bbob, kind
 from benchmarks.output_constraints.problems import Evaluator
-from benchmarks.output_constraints.solvers import SOLVERS, chosen, solve
+from benchmarks.output_constraints.solvers import SOLVERS, USUAL, chosen, solve
 from surefoot.paper.resumable import write_whole
 from surefoot.paper.statistics import holm
 
@@ -176,7 +176,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=["run", "table"])
     parser.add_argument("--folder", type=Path, default=FOLDER)
-    parser.add_argument("--solvers", default=",".join(name.replace(",", "") for name in SOLVERS))
+    parser.add_argument("--solvers", default=USUAL)
     parser.add_argument("--dimensions", default=",".join(map(str, DIMENSIONS)))
     parser.add_argument("--instances", default="1,2,3,4,5")
     parser.add_argument("--functions", default=",".join(map(str, FUNCTIONS)))

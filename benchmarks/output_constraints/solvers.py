@@ -14,6 +14,7 @@ import surefoot
 from benchmarks.output_constraints import gaussian_peers
 from benchmarks.output_constraints.gaussian_peers import BIG
 from benchmarks.output_constraints.problems import Evaluator, Solver, Spent
+from surefoot.engine import zoom
 from surefoot.errors import UnknownNameError
 
 
@@ -24,6 +25,14 @@ def _surefoot(evaluate: Evaluator, seed: int) -> None:
 
     limits = dict.fromkeys(evaluate.limits, "<= 0")
     surefoot.minimize(fun, evaluate.bounds, n_evals=evaluate.budget, seed=seed, outputs=limits)
+
+
+def _without_zooms(evaluate: Evaluator, seed: int) -> None:
+    kept, zoom.SEEN = zoom.SEEN, 10**9
+    try:
+        _surefoot(evaluate, seed)
+    finally:
+        zoom.SEEN = kept
 
 
 def _random(evaluate: Evaluator, seed: int) -> None:
@@ -86,8 +95,11 @@ SOLVERS: dict[str, tuple[Solver, str]] = {
     "Optuna GP": (gaussian_peers.optuna, "optuna"),
     "BoTorch": (gaussian_peers.botorch, "botorch"),
     "egobox": (gaussian_peers.egobox, "egobox"),
+    "surefoot, no zooms": (_without_zooms, "surefoot"),
 }
-"""By name: the optimizer, and the package that it needs."""
+"""By name: the optimizer, and the package that it needs. The last one is to be named."""
+
+USUAL = ",".join(name.replace(",", "") for name in list(SOLVERS)[:-1])
 
 _DISTRIBUTIONS = {"surefoot": "surefoot", "botorch": "torch botorch", "optuna": "optuna torch"}
 """What is to be installed, where that is not the name of the package."""

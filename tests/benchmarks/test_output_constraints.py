@@ -36,6 +36,14 @@ def test_botorch_looks_for_a_feasible_point_where_its_design_has_none():
     assert np.isfinite(best[-1])
 
 
+def test_a_run_without_zooms_has_other_points_and_leaves_zooms_to_others():
+    with_zooms, without, again = (Evaluator(problem("g24"), 20) for _ in range(3))
+    for evaluate, name in ((with_zooms, "surefoot"), (without, "surefoot, no zooms"), (again, "surefoot")):
+        solvers.solve(name, evaluate, 0)
+    assert with_zooms.values == again.values
+    assert with_zooms.values != without.values
+
+
 def test_a_run_ends_when_its_processor_time_is_spent():
     evaluate = Evaluator(problem("g24"), 20, seconds=-1.0)
     solvers.solve("random", evaluate, 0)
