@@ -128,30 +128,6 @@ def test_p_success_and_its_slopes_are_those_of_the_domain():
         assert slope[0, 0, i] == pytest.approx(((seen.values(x + step) - seen.values(x - step)) / (2.0 * h)).item())
 
 
-def bending(x):
-    """Slopes change with the logarithm of the distance to the optimum, and so do those of the limits."""
-    z = np.asarray(x) - 0.37
-    with np.errstate(divide="ignore"):
-        log = np.log(np.abs(z), where=z != 0.0, out=np.full_like(z, -99.0))
-    bent = np.sign(z) * np.exp(log + 0.1 * (np.sin(5.0 * log) + np.sin(4.0 * log)))
-    return {
-        "cost": float(((bent + 0.1) ** 2).sum() * 100.0),
-        "left": float(-bent[0]),
-        "both": float(-bent[0] - bent[1]),
-    }
-
-
-def test_it_comes_nearer_where_functions_bend_at_every_scale(monkeypatch):
-    def gap(seed: int) -> float:
-        limits = {"left": "<= 0", "both": "<= 0"}
-        found = minimize(bending, [(0.0, 1.0)] * 2, n_evals=50, objective="cost", outputs=limits, seed=seed)
-        return math.log10(found.fun - 2.0 + 1e-9)
-
-    with_zooms = [gap(seed) for seed in range(3)]
-    monkeypatch.setattr(zoom, "SEEN", 10**9)
-    assert np.median(with_zooms) < np.median([gap(seed) for seed in range(3)]) - 0.5
-
-
 @pytest.mark.parametrize("constraints", [["x0 + x1 >= 0.7"], ["x0 == 2*x1 - 0.3"]])
 def test_known_constraints_hold(constraints):
     domain = domain_of(Space.of([(0.0, 1.0)] * 2, constraints))
