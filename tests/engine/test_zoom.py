@@ -10,10 +10,12 @@ from surefoot import Categorical, Integer, Optimizer, Real, minimize
 from surefoot.acquisition.weight import Weight
 from surefoot.engine import zoom
 from surefoot.engine.batch import Batch
+from surefoot.engine.model import fit_model
 from surefoot.engine.spec import Limit
 from surefoot.engine.suggest import suggest
 from surefoot.engine.warmth import Warmth
 from surefoot.engine.zoom import EVERY, Box, seen_of, zoom_of, zooms
+from surefoot.numerics.designs import generator
 from surefoot.optimize.allowed import domain_of
 from surefoot.optimize.settings import Settings
 from surefoot.optimize.space import Space
@@ -35,9 +37,13 @@ def gathered(n: int = 24, D: int = 2, at: float = 0.3, width: float = 0.05, seed
     return Batch(X, X.sum(axis=2), np.ones((1, n), bool), np.zeros((1, 0, D)), (0,), outputs=disc(X[..., :2])[:, None])
 
 
+def zoom_in(run: Batch, domain=PLANE) -> zoom.Zoom | None:
+    return zoom_of(domain, run, fit_model(run, SPEC, Warmth(), (generator(0, 0, 9),)))
+
+
 def test_the_box_lies_round_the_best_feasible_evaluation_and_holds_its_neighbours():
     run = gathered()
-    found = zoom_of(PLANE, run, SPEC)
+    found = zoom_in(run)
     feasible = disc(run.X[0]) <= 0.25
     best = run.X[0, np.argmin(np.where(feasible, run.y[0], np.inf))]
     assert np.abs(found.domain.into(best) - 0.5).max() < 1e-9
@@ -49,7 +55,7 @@ def test_the_box_lies_round_the_best_feasible_evaluation_and_holds_its_neighbour
 def test_a_box_beside_a_bound_lies_within_it():
     run = gathered(at=0.02)
     X = np.clip(run.X, 0.0, 1.0)
-    found = zoom_of(PLANE, replace(run, X=X, y=X.sum(axis=2), outputs=np.zeros((1, 1, X.shape[1]))), SPEC)
+    found = zoom_in(replace(run, X=X, y=X.sum(axis=2), outputs=np.zeros((1, 1, X.shape[1]))))
     corners = found.domain.out(np.asarray([[0.0, 0.0], [1.0, 1.0]]))
     assert corners.min() >= 0.0
     assert np.ptp(corners, axis=0) == pytest.approx(found.domain.size)
@@ -68,8 +74,8 @@ def test_a_box_beside_a_bound_lies_within_it():
     ],
 )
 def test_there_is_none(without):
-    assert zoom_of(PLANE, gathered(), SPEC) is not None
-    assert zoom_of(PLANE, without(gathered()), SPEC) is None
+    assert zoom_in(gathered()) is not None
+    assert zoom_in(without(gathered())) is None
 
 
 def test_it_takes_turns():
@@ -85,7 +91,7 @@ def test_other_searches_have_none(settings):
 
 def test_what_is_under_way_elsewhere_does_not_matter():
     run = replace(gathered(), pending=np.full((1, 1, 2), 0.9))
-    assert zoom_of(PLANE, run, SPEC).batch.pending.shape == (1, 0, 2)
+    assert zoom_in(run).batch.pending.shape == (1, 0, 2)
 
 
 def test_held_inputs_stay_and_other_choices_are_not_seen():
@@ -96,7 +102,7 @@ def test_held_inputs_stay_and_other_choices_are_not_seen():
     y = units.sum(axis=1)
     run = Batch(units[None], y[None], np.ones((1, 60), bool), np.zeros((1, 0, units.shape[1])), (0,))
     run = replace(run, outputs=np.zeros((1, 1, 60)))
-    found = zoom_of(space, run, SPEC)
+    found = zoom_in(run, space)
     best = units[np.argmin(y)]
     back = found.domain.out(found.batch.X[0])
     assert found.domain.d == 2
@@ -134,7 +140,7 @@ def test_known_constraints_hold(constraints):
     run = gathered()
     X = domain.snap(run.X[0])[None]
     run = replace(run, X=X, y=np.abs(X - 0.3).sum(axis=2), outputs=disc(X)[:, None])
-    found = zoom_of(domain, run, SPEC)
+    found = zoom_in(run, domain)
     inside = found.domain.out(found.domain.from_uniform(np.random.default_rng(2).random((50, 2))))
     assert domain.region.allowed(inside).all()
     margins, slopes = found.domain.region.margins(np.asarray([0.4, 0.6]))
@@ -181,9 +187,43 @@ def test_beside_failures_it_keeps_to_what_works():
     assert found.n_failures <= 15
 
 
-def test_where_its_model_sees_noise_all_evaluations_are_asked(monkeypatch):
+def noise_of_the_sum(run: Batch) -> Batch:
+    return replace(run, y=run.y + 0.3 * np.random.default_rng(3).standard_normal(run.y.shape))
+
+
+def noise_of_the_disc(run: Batch) -> Batch:
+    return replace(run, outputs=run.outputs + 0.1 * np.random.default_rng(3).standard_normal(run.outputs.shape))
+
+
+@pytest.mark.parametrize("settings", [{"policy": "EI"}, {"policy": "LCB"}, {"policy": "RND"}], ids=str)
+def test_other_policies_have_none(settings, monkeypatch):
+    spec = Settings(n_init=6, outputs=LIMITS, **settings).spec
+    x = suggest(PLANE, gathered(), TURN, spec, Warmth()).x
+    monkeypatch.setattr(zoom, "SEEN", 10**9)
+    np.testing.assert_array_equal(suggest(PLANE, gathered(), TURN, spec, Warmth()).x, x)
+
+
+def test_points_keep_the_distance_that_is_asked_for():
+    settings = {"n_evals": 45, "outputs": LIMITS, "min_distance": 0.01}
+    found = minimize(lambda x: {"sum": x[0] + x[1], "disc": float(disc(x))}, [(0.0, 1.0)] * 2, **settings)
+    X = np.asarray([e.x for e in found.history.evaluations])
+    apart = np.abs(X[:, None] - X).max(axis=2)
+    assert apart[np.triu_indices(45, 1)].min() > 0.01
+
+
+def test_points_of_a_batch_differ_where_inputs_are_computed_from_others():
+    optimizer = Optimizer([(0.0, 1.0)] * 3, constraints=["x0 + x1 + x2 == 1"], outputs={"disc": "<= 0.5"}, n_init=6)
+    for _ in range(40):
+        x = optimizer.ask()
+        optimizer.tell(x, {"sum": x[0] + 2.0 * x[1], "disc": float(disc(np.asarray(x)))})
+    X = np.asarray(optimizer.ask(8))
+    assert np.abs(X[:, None] - X).max(axis=2)[np.triu_indices(8, 1)].min() > 0.0
+
+
+@pytest.mark.parametrize("noise", [noise_of_the_sum, noise_of_the_disc])
+def test_where_a_model_sees_noise_all_evaluations_are_asked(noise, monkeypatch):
     run = gathered()
-    noisy = replace(run, y=run.y + 0.3 * np.random.default_rng(3).standard_normal(run.y.shape))
+    noisy = noise(run)
 
     def point(batch: Batch) -> np.ndarray:
         return suggest(PLANE, batch, TURN, SPEC, Warmth()).x[0]

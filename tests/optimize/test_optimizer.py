@@ -196,6 +196,17 @@ def test_a_batch_after_convergence_does_not_pile_up_on_the_best_point(seed: int)
     assert near.sum() <= 2
 
 
+@pytest.mark.parametrize(
+    "settings", [{"policy": "LCB", "search": "paper"}, {"policy": "MN", "search": "paper"}], ids=str
+)
+def test_the_unit_of_y_does_not_send_points_of_a_batch_elsewhere(settings: dict) -> None:
+    def asked(shift: float) -> np.ndarray:
+        return np.asarray(told(20, lambda x: bowl(x) + shift, seed=1, **settings).ask(4))
+
+    best = asked(0.0)[0]
+    assert np.abs(asked(1e4) - best).max() < 0.2
+
+
 def test_telling_removes_the_point_from_the_pending_ones() -> None:
     opt = Optimizer(SQUARE)
     a, b = opt.ask(2)

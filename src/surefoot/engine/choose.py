@@ -34,25 +34,28 @@ def choose(
     if not domain.is_continuous:
         x = [climb_steps(domain, hunt.target.select(like([r], reference)), x_r, reference) for r, x_r in enumerate(x)]
     chosen, status, value = [], [], to_host(proposals.value)[:, 0]
+    spreads = _spreads(domain, hunt, spec)
     for r, rng in enumerate(hunt.generators):
         proposed = x[r]
         if model.noisy[r]:  # to repeat a noisy evaluation informs; a hair's breadth away it is not a duplicate
             nudged = proposed[0] + np.where(domain.free, 1e-6 * rng.standard_normal((8, len(domain.free))), 0.0)
             proposed = np.concatenate([proposed[:1], domain.snap(nudged), proposed[1:]])
         index = candidates.first_new(proposed, hunt.batch.taken(r), spec.min_distance)
-        # a run without any success has no model of its own
-        if index is None or not hunt.batch.ok[r].any() or (value[r] < HOPELESS and _may_explore(domain, hunt)):
+        if index is None or not hunt.batch.ok[r].any():  # a run without any success has no model of its own
             chosen.append(explore(domain, hunt.batch, r, spec, rng, bool(model.noisy[r])))
             status.append("random")
-        else:
-            chosen.append(proposed[index])
-            status.append("policy, jitter raised" if model.jitter_raised[r] else "policy")
+            continue
+        hopeless = spreads and float(value[r]) < HOPELESS
+        far = candidates.any_new(domain, hunt.batch.taken(r), spec.min_distance, rng) if hopeless else None
+        chosen.append(proposed[index] if far is None else far)
+        status.append("random" if far is not None else "policy, jitter raised" if model.jitter_raised[r] else "policy")
     return np.stack(chosen), tuple(status)
 
 
-def _may_explore(domain: Domain, hunt: Hunt) -> bool:
-    """Whether a point that no policy asks for is worth more than one beside those that are under way."""
-    return hunt.batch.pending.shape[1] > 0 and not hunt.target.weights and domain.n_values > candidates.ENUMERATED
+def _spreads(domain: Domain, hunt: Hunt, spec: ModelSpec) -> bool:
+    """Whether points that nothing is gained with are to lie far from all others, instead of beside the best one."""
+    in_a_batch = hunt.batch.pending.shape[1] > 0 and domain.n_values > candidates.ENUMERATED
+    return in_a_batch and spec.search.is_exact and hunt.target.policy.is_log and not hunt.target.weights
 
 
 def climb_steps(domain: Domain, target: Target, x: np.ndarray, reference: Array) -> np.ndarray:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from surefoot.acquisition.maximize import Proposals
-from surefoot.acquisition.registry import Policy, policy_at
+from surefoot.acquisition.registry import DEFAULT_POLICY, Policy, policy_at
 from surefoot.acquisition.step import Step
 from surefoot.acquisition.target import Target
 from surefoot.acquisition.weight import Weight
@@ -33,7 +33,7 @@ from surefoot.engine.seek import likely_point, seek
 from surefoot.engine.spec import ModelSpec
 from surefoot.engine.walls import without_walls
 from surefoot.engine.warmth import Warmth, together
-from surefoot.engine.zoom import zoom_of, zooms
+from surefoot.engine.zoom import sees_noise, zoom_of, zooms
 from surefoot.gp.hyperparameters import FitState, has_grown
 from surefoot.numerics.designs import Generators, generator
 from surefoot.numerics.warping import ABOVE, ALL_LEVELS
@@ -217,7 +217,7 @@ def _suggest(
         return Suggestion(x, warmth, tuple(status))
     batch = without_walls(batch, spec.limits) if len(spec.warps) > 1 else batch  # as the model sees it
     model = fit_model(batch, spec, warmth, generators, reference)
-    near = _near(domain, batch, number, spec, model, generators, reference) if zooms(spec, number) else {}
+    near = _near(domain, batch, number, spec, model, generators, reference)
     asked = [(rows, policy, model.part(rows)) for rows, policy in parts if policy.prepare is not None]
     asked = [] if len(near) == R else asked
     hunts = [hunt_for(batch.part(rows), generators[rows], own, policy, spec) for rows, policy, own in asked]
@@ -243,20 +243,23 @@ def _near(
 ) -> dict[int, np.ndarray]:
     """The next points (D,) of the runs that have a zoom, by run."""
     found = {}
-    for r in np.flatnonzero(~model.noisy).tolist():
-        one = batch.part(np.asarray([r]))
-        policy = policy_at(spec.policy if one.policies is None else one.policies[0], number - spec.n_init)
-        zoom = zoom_of(domain, one, spec) if policy.prepare is not None else None
-        if zoom is None:
+    for r in range(len(model.noisy)) if zooms(spec, number) else ():
+        row = slice(r, r + 1)
+        one, own = batch.part(row), model.part(row)
+        zoom = None if sees_noise(own) else zoom_of(domain, one, own)
+        if zoom is None or DEFAULT_POLICY not in (one.policies or (spec.policy,)):
             continue
-        own, draws = zoom.spec(spec), generators[r : r + 1]
-        seen = fit_model(zoom.batch, own, Warmth(), draws, reference)
-        success = None if model.success is None else zoom.success(model.success.select(like([r], reference)))
-        hunt = hunt_for(zoom.batch, draws, replace(seen, success=success), policy, own)
+        near = zoom.spec(spec)
+        seen = fit_model(zoom.batch, near, Warmth(), generators[row], reference)
+        if sees_noise(seen):
+            continue
+        policy = policy_at(DEFAULT_POLICY, number - spec.n_init)
+        hunt = hunt_for(zoom.batch, generators[row], replace(seen, success=zoom.success(own.success)), policy, near)
         [proposals] = spec.search.propose(zoom.domain, [hunt], reference)
-        x, status = choose(zoom.domain, hunt, seen, own, proposals, reference)
-        if not bool(seen.noisy[0]) and status[0].startswith("policy"):
-            found[r] = domain.snap(zoom.domain.out(x))[0]
+        points = domain.snap(zoom.domain.out(to_host(proposals.x)[0]))
+        index = candidates.first_new(points, one.taken(0), spec.min_distance)
+        if index is not None:
+            found[r] = points[index]
     return found
 
 

@@ -5,9 +5,10 @@ Why       Where objective or limits bend anew at every scale, no process of all 
 Box       A cube round the best feasible evaluation, in the inputs that are free, out to one of its nearest neighbours:
           it shrinks as evaluations gather there, and grows when a better one is found at its rim. The engine sees it
           as its unit cube.
-Model     Of the nearest evaluations, fitted afresh with the first kernel; it is given up where it sees noise.
+Model     Of the nearest evaluations, fitted afresh with the first kernel.
 Failures  P(success) is that of all evaluations.
-None      while a point that is under way lies in the box, and where neighbours are far or all on one spot.
+Ordinary  is a step where any process sees noise, while a point that is under way lies in the box, and where neighbours
+          are far or all on one spot.
 Shapes    as in batch.py; p inputs are free; of one run.
 """
 
@@ -21,10 +22,11 @@ from typing import Any
 import numpy as np
 
 from surefoot.acquisition.weight import Weight
-from surefoot.backend import Array, like, namespace
+from surefoot.backend import Array, like, namespace, to_host
 from surefoot.engine.batch import Batch
 from surefoot.engine.domain import Domain, Region
-from surefoot.engine.limits import feasible_values
+from surefoot.engine.limits import MATERIAL_NOISE
+from surefoot.engine.model import Model
 from surefoot.engine.spec import ModelSpec
 from surefoot.gp.probability import Bounded, Probability
 
@@ -33,8 +35,8 @@ SEEN, OUT_TO = 4, 2  # times p + 1: neighbours that the model sees, at least, an
 QUADRATIC = 1.5  # as many of them for each coefficient of a quadratic function, at least
 _LEAST, _MOST = 1e-7, 0.1  # half a side of the box, in units of the cube
 _MOST_SEEN = 100  # evaluations, of 10 inputs: fits of more cost too much
+_HALVINGS = 6  # of the way to a candidate that is not allowed
 _WARPS, _STARTS = (0, 2, 4), 2  # levels that compete, and starts of searches: fewer than for all evaluations
-_APART = 0.01  # of the box: as far as points of a small box keep from each other
 
 
 @dataclass(frozen=True)
@@ -46,10 +48,9 @@ class Zoom:
 
     def spec(self, spec: ModelSpec) -> ModelSpec:
         """How its model is made."""
-        apart = min(_APART, spec.min_distance / self.domain.size)
         warps = tuple(level for level in spec.warps if level in _WARPS) or (0,)
         kernels = spec.kernels[:1]
-        return replace(spec, min_distance=apart, warps=warps, kernels=kernels, n_optimized=_STARTS, failures=None)
+        return replace(spec, warps=warps, kernels=kernels, n_optimized=_STARTS, failures=None)
 
     def success(self, weight: Weight | None) -> Weight | None:
         """P(success) of all evaluations, seen in the box."""
@@ -62,13 +63,20 @@ def zooms(spec: ModelSpec, number: int) -> bool:
     return turn and spec.search.is_exact and not spec.has_known_noise and not spec.imputes
 
 
-def zoom_of(domain: Domain, batch: Batch, spec: ModelSpec) -> Zoom | None:
-    """The zoom of one run; None: there is none."""
+def sees_noise(model: Model) -> bool:
+    """Whether values of the objective or of an output that is limited differ without a reason."""
+    within = None if model.outputs is None else model.outputs.within
+    noisy = within is not None and bool((to_host(within.surrogate.noise) > MATERIAL_NOISE).any())
+    return noisy or bool(model.noisy.any())
+
+
+def zoom_of(domain: Domain, batch: Batch, model: Model) -> Zoom | None:
+    """The zoom of one run, with the model of all its evaluations; None: there is none."""
     inputs = np.flatnonzero(domain.free)
-    if not len(inputs) or batch.outputs is None:
+    if not len(inputs) or batch.outputs is None or model.outputs is None:
         return None
     counts = batch.ok[0] & np.isfinite(batch.outputs[0]).all(axis=0)
-    feasible = feasible_values(batch, spec.limits)[0] & counts
+    feasible = model.outputs.feasible[0] & counts
     if batch.allowed is not None:
         feasible &= batch.allowed[0]
     if not feasible.any():
@@ -83,10 +91,8 @@ def zoom_of(domain: Domain, batch: Batch, spec: ModelSpec) -> Zoom | None:
     if not _LEAST <= half <= _MOST:
         return None
     box = Box(domain, x, inputs, np.clip(x[inputs] - half, 0.0, 1.0 - 2.0 * half), 2.0 * half)
-    under_way = box.into(batch.pending[0][_alike(batch.pending[0], x, domain.free)])
-    if bool(((under_way >= 0.0) & (under_way <= 1.0)).all(axis=1).any()):
-        return None
-    return Zoom(box, box.seen(batch, np.sort(near), np.flatnonzero(alike)))
+    under_way = batch.pending[0][_alike(batch.pending[0], x, domain.free)]
+    return None if box.holds(under_way).any() else Zoom(box, box.seen(batch, np.sort(near), np.flatnonzero(alike)))
 
 
 def seen_of(p: int) -> int:
@@ -144,9 +150,24 @@ class Box:
         units[..., self.inputs] = np.clip(self.low + self.size * seen, 0.0, 1.0)
         return units
 
+    def holds(self, units: np.ndarray) -> np.ndarray:
+        """Whether points (m, D) lie in the box, (m,); inputs that are computed from others may lie outside."""
+        seen = self.into(units)
+        moving = slice(None) if self.of.region is None else np.searchsorted(self.inputs, self.of.region.moving)
+        return np.asarray(((seen >= 0.0) & (seen <= 1.0))[:, moving].all(axis=1))
+
     def from_uniform(self, uniforms: np.ndarray) -> np.ndarray:
-        """Valid points (m, p) from uniform draws (m, p)."""
-        return self.snap(uniforms)
+        """Valid points (m, p) from uniform draws (m, p); where there is a region, drawn towards x until they are."""
+        region = self.of.region
+        if region is None:
+            return uniforms
+        steps = (self.out(uniforms) - self.x)[:, region.moving]
+        outside = np.arange(len(steps))
+        for _ in range(_HALVINGS):
+            outside = outside[~region.allowed(self.x + steps[outside] @ region.moves.T)]
+            steps[outside] *= 0.5
+        steps[outside] = 0.0
+        return self.into(self.x + steps @ region.moves.T)
 
     def snap(self, units: np.ndarray) -> np.ndarray:
         """The nearest valid points (..., p)."""
