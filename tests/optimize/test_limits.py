@@ -63,6 +63,9 @@ def test_what_is_no_limit_is_refused_with_the_name_of_the_output(text):
         (250, "<= 250"),
         (10**400, "<= 250e6"),
         (math.inf, "<= 250e6"),
+        ("<= 100 MPa", "'<= 100', a number in the unit that is returned"),
+        ([0, 1e8], r"'between 0 and 1e\+08'"),
+        ((0, "many"), "<= 250e6"),
     ],
 )
 def test_the_limit_that_was_meant_is_suggested(text, hint):

@@ -184,6 +184,16 @@ def test_progress_shows_failures(capsys: pytest.CaptureFixture[str]) -> None:
     assert "5 failed" in capsys.readouterr().out
 
 
+def test_progress_shows_the_best_within_the_limits(capsys: pytest.CaptureFixture[str]) -> None:
+    def far(x: np.ndarray) -> dict[str, float]:
+        return {"cost": float(x[0]), "load": 1.0 + float(x[0] < 0.0)}
+
+    result = minimize(far, [(-1.0, 1.0)] * 2, n_evals=8, outputs={"load": "<= 1"}, progress=True)
+    assert f"best {result.fun:.6g}" in capsys.readouterr().out
+    minimize(far, [(-1.0, 1.0)] * 2, n_evals=5, outputs={"load": "<= 0"}, progress=True)
+    assert "nothing within the limits yet" in capsys.readouterr().out
+
+
 # --- seeds
 
 

@@ -293,3 +293,14 @@ def test_a_neighbourhood_of_nothing_is_the_point_alone() -> None:
     assert Neighbourhood.of(space, {}).moving == Neighbourhood.of(space, "0 %").moving == []
     with pytest.raises(InvalidInputError):
         Neighbourhood.of(space, "0.0.1 %")
+
+
+def test_where_nothing_is_within_all_limits_it_is_the_evaluation_least_outside():
+    def far(x):
+        return {"cost": float(x[0]), "load": 2.0 + float(x[1])}
+
+    result = minimize(far, [(-1.0, 1.0)] * 2, n_evals=12, outputs={"load": "<= 0.5"})
+    found = result.robust(0.9)
+    assert list(found.x) == list(result.x)
+    assert found.probability < 0.5
+    assert "at the evaluation least outside" in found.note

@@ -92,6 +92,12 @@ def test_the_bounds_encode_as_0_and_1() -> None:
         assert (p.encode(p.low), p.encode(p.high)) == ((0.0,), (1.0,))
 
 
+@pytest.mark.parametrize("bounds", [(0.0005, 0.01), (0.3, 0.7), (1e-9, 1e9)])
+def test_bounds_of_a_log_parameter_are_as_written(bounds: tuple[float, float]) -> None:
+    space = Space.of([Real(*bounds, log=True)])
+    assert [space.decode(np.asarray([u]))[0] for u in (0.0, 1.0)] == list(bounds)
+
+
 def test_a_log_parameter_has_its_geometric_mean_in_the_middle() -> None:
     assert Real(1e-4, 1e2, log=True).decode(np.asarray([0.5])) == pytest.approx(0.1, rel=1e-13)
 

@@ -70,12 +70,13 @@ class Constraint:
                 f"expected the function {self.text} of a constraint, which no file can hold; got none; "
                 "try giving the same constraints again: constraints=[...]"
             )
+        plain = {name: _python(value) for name, value in point.items()}
         try:
-            said = self.function({name: _python(value) for name, value in point.items()})
+            said = self.function(dict(plain))
         except Exception as error:
             raise InvalidInputError(
                 f"expected the constraint {self.text} to return True, False or a number; got {described(error)} at "
-                f"{shown(point)}; try returning False where a point is not allowed"
+                f"{shown(plain)}; try returning False where a point is not allowed"
             ) from error
         if is_a(said, bool, np.bool_):
             return 0.0 if said else -1.0

@@ -38,7 +38,8 @@ _ELSEWHERE = {
     "resume": "checkpoint warm_start",
     "history": "resume",
     "device": "gpu use_gpu cuda use_cuda tkwargs backend accelerator",
-    "objective": "metric objective_name output target",
+    "objective": "metric objective_name target",
+    "outputs": "output limits output_constraints",
 }
 _MEANT = {theirs: ours for ours, names in _ELSEWHERE.items() for theirs in names.split()}
 

@@ -24,6 +24,7 @@ _LIMIT = re.compile(
 )
 _EQUAL = re.compile(rf"\s*==?\s*{_N}\s*")
 _OTHER = re.compile(rf"\s*(<|>|=<|=>|≤|≥|==|at most|at least|below|above)\s*{_N}.*")
+_WITH_UNIT = re.compile(rf"\s*(<=|>=)\s*{_N}\s*[^\d\s].*")
 _SPELLED = {"<": "<=", "=<": "<=", "≤": "<=", "at most": "<=", "below": "<=", "==": "="}
 
 
@@ -89,12 +90,17 @@ def _check(name: str, text: str, limit: Limit) -> None:
 def _hint(text: Any) -> str:
     """What the author of a text that is no limit may have meant."""
     if not is_a(text, str):
+        pair = [plain_number(end) for end in text] if is_a(text, tuple, list) and len(text) == 2 else [None]
+        if all(end is not None and abs(end) <= sys.float_info.max for end in pair):
+            return repr(f"between {pair[0]:g} and {pair[1]:g}")
         number = None if is_a(text, bool) else plain_number(text)
         is_known = number is not None and abs(number) <= sys.float_info.max
         return repr(f"<= {number:g}") if is_known else "'<= 250e6'"
     if (equal := _EQUAL.fullmatch(text)) is not None:
         tolerance = abs(float(equal[1])) * 1e-3 or 1e-3
         return f"'= {equal[1]} within {tolerance:g}': no computed number equals another one without a tolerance"
+    if (unit := _WITH_UNIT.fullmatch(text)) is not None:
+        return f"'{unit[1]} {unit[2]}', a number in the unit that is returned"
     if (other := _OTHER.fullmatch(text)) is not None:
         sign = _SPELLED.get(other[1], ">=")
         return repr(f"{sign} {other[2]}{' within 0.01' if sign == '=' else ''}")

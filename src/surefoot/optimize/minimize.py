@@ -163,7 +163,7 @@ def minimize(
         return optimizer.result(message, [*filter(optimizer.awaits, begun), *queue])
 
     def report(evaluation: Evaluation) -> None:
-        bar.update(optimizer.history)
+        bar.update(optimizer.history, optimizer.settings.outputs)
         optimizer.check_limited()
         if callback is not None:
             callback(so_far("running"))

@@ -107,6 +107,8 @@ class Real:
     def decode(self, columns: np.ndarray) -> float:
         """The value at these columns."""
         u = float(columns[0])
+        if u in (0.0, 1.0):  # a logarithm would give a bound in its last bit
+            return float(self.high if u else self.low)
         if self.log:
             value = math.exp(math.log(self.low) * (1.0 - u) + math.log(self.high) * u)
         else:

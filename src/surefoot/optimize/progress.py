@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from importlib.util import find_spec
 from types import TracebackType
 from typing import Any, Self
 
 import numpy as np
 
+from surefoot.optimize.feasible import feasible
 from surefoot.optimize.history import History
 
 
@@ -45,13 +47,14 @@ class Progress:
         elif self._plain and sys.stderr.isatty():
             sys.stderr.write("\n")
 
-    def update(self, history: History) -> None:
-        """Show the state after another evaluation."""
+    def update(self, history: History, outputs: Mapping[str, str]) -> None:
+        """Show the state after another evaluation; `outputs` are the limits."""
         if self._bar is None and not self._plain:
             return
-        ok = history.ok
+        ok, inside = history.ok, feasible(history, outputs)
         least = np.min if history.direction == "minimize" else np.max
-        best = f"best {least(history.y[history.counts]):.6g}" if ok.any() else "no success yet"
+        best = "nothing within the limits yet" if ok.any() and outputs else "no success yet"
+        best = f"best {least(history.y[inside]):.6g}" if inside.any() else best
         failed = int((~ok).sum())
         self.show(len(history), best + (f", {failed} failed" if failed else ""))
 

@@ -21,6 +21,7 @@ import numpy as np
 from surefoot.numerics.designs import generator
 from surefoot.optimize.allowed import domain_of
 from surefoot.optimize.checks import as_number
+from surefoot.optimize.feasible import best_place
 from surefoot.optimize.neighbourhood import Neighbourhood
 from surefoot.optimize.parameters import Categorical
 from surefoot.optimize.printed import entries, two_columns
@@ -104,6 +105,12 @@ class _Search:
             self.best = known
         return self.best
 
+    def least_outside(self) -> _Candidate:
+        """The best evaluation where none is within all limits: nothing is known that works."""
+        place = best_place(self.result.history, self.result.sign, self.result.settings.outputs)
+        self._consider(self.unconstrained[None], self._careful(self.unconstrained[None]), [place])
+        return self.best
+
     def _careful(self, units: np.ndarray) -> np.ndarray:
         mean, sd = self.model.moments_at(units)
         return np.asarray(self.result.sign * mean + _SURE * sd)
@@ -168,12 +175,13 @@ def robust(result: Result, p: Any, within: Any) -> Robust:
     """The point to build; see `Result.robust`."""
     wanted = as_number("p", p, 0.0, 1.0, 0.95)
     search = _Search(result, Neighbourhood.of(result.space, within), wanted)
-    best = search.run()
+    best = search.run() if result.feasible else search.least_outside()
     mean, sd = (float(moment[0]) for moment in search.model.moments_at(best.unit[None]))
     notes = []
     if not search.reached:
         what = "P(success within all limits)" if result.settings.outputs else "P(success)"
-        notes.append(f"{what} of {wanted:g} was not reached: {best.p:.3g} is the most that was found")
+        found = "is the most that was found" if result.feasible else "at the evaluation least outside"
+        notes.append(f"{what} of {wanted:g} was not reached: {best.p:.3g} {found}")
     if result.n_failures and not search.model.learns_failures:
         notes.append("where evaluations fail was not learned, so P(success) counts as 1")
     if best.place is None:

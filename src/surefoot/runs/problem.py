@@ -281,7 +281,13 @@ def _check_names(text: str, parameters: Mapping[str, BaseDistribution], outputs:
     names = set(_NAME.findall(text))
     for name in sorted(names & set(outputs) - set(parameters)):
         what = "[constraints] on parameters, which are known before an evaluation"
-        expect(False, what, f"{text} with the output {name}", f'[outputs] with {name} = "<= 1.0"')
+        rest = re.fullmatch(rf"\s*{re.escape(name)}\s*([<>]=.*)", text)
+        expect(
+            False,
+            what,
+            f"{text!r}, which names the output {name}",
+            f'[outputs] with {name} = "{rest[1] if rest else "<= 1.0"}"',
+        )
     for name in sorted(names & set(parameters)):
         choices = getattr(parameters[name], "choices", ())
         numbers = all(is_number(choice) for choice in choices)
