@@ -7,6 +7,7 @@ import pytest
 from optuna.trial import TrialState
 
 from surefoot import Failed
+from surefoot.errors import SurefootWarning
 from surefoot.integrations.optuna import REASON, SurefootSampler, guarded, result_of
 from surefoot.integrations.optuna_outputs import OUTPUTS
 from surefoot.runs.tables import trial_rows
@@ -91,3 +92,23 @@ def test_a_parameter_named_like_a_column_is_kept_apart() -> None:
     (row,) = trial_rows(study)
     assert row["status"] == "ok"
     assert row["parameter.status"] == row["value"]
+
+
+def test_a_study_whose_objective_has_a_misspelled_name_is_stopped_with_the_one_that_was_meant():
+    def both(trial):
+        return {"mass": trial.suggest_float("x", 0.0, 1.0), "stress": 1.0}
+
+    study = optuna.create_study(sampler=SurefootSampler(seed=0))
+    with pytest.warns(SurefootWarning, match="the study is stopped: .*mass"):
+        study.optimize(guarded(both, name="mas"), n_trials=20, catch=(Exception,))
+    assert len(study.trials) < 10
+
+
+def test_trials_asked_for_one_by_one_are_told_too():
+    study = optuna.create_study(sampler=SurefootSampler(seed=0))
+    objective = guarded(lambda trial: {"mass": 1.0, "stress": 1.0}, name="mas")
+    trials = [study.ask() for _ in range(5)]
+    for trial in trials[:-1]:
+        objective(trial)
+    with pytest.warns(SurefootWarning, match="the study is stopped"):
+        objective(trials[-1])

@@ -69,7 +69,7 @@ from surefoot.optimize.checks import is_a
 from surefoot.optimize.constraints import Constraint
 from surefoot.optimize.history import VALUE, Evaluation
 from surefoot.optimize.limits import check_returned
-from surefoot.optimize.outputs import as_evaluation, as_share, partial_outputs
+from surefoot.optimize.outputs import as_evaluation, as_share, check_named, partial_outputs
 from surefoot.optimize.parameters import Value
 from surefoot.optimize.settings import Settings, default_n_init
 
@@ -307,6 +307,7 @@ def guarded(
     expect(callable(objective), "an objective, a function of a trial", objective, "guarded(objective)")
     named = name is None or (is_a(name, str) and name != "")
     expect(named, "the name of an output as text", name, "name='mass'")
+    returned: list[Evaluation] = []  # until one is a number
 
     @functools.wraps(objective)
     def call(trial: Trial) -> float:
@@ -324,11 +325,24 @@ def guarded(
             trial.set_user_attr(key, outcome.reason)
             raise
         _keep(trial, evaluation)
+        if not any(known.ok for known in returned):
+            returned.append(evaluation)
         if not evaluation.ok:
             trial.set_user_attr(REASON, evaluation.reason)
+            _stop_if_misnamed(trial, returned)
         return evaluation.y  # NaN, which Optuna records as FAIL
 
     return call
+
+
+def _stop_if_misnamed(trial: Trial, returned: Sequence[Evaluation]) -> None:
+    """End a study of which no trial has a value because of what its objective returns, and say why."""
+    try:
+        check_named(returned)
+    except InvalidInputError as error:
+        warnings.warn(f"the study is stopped: {error}", SurefootWarning, stacklevel=3)
+        with contextlib.suppress(RuntimeError):  # of trials that were asked for one by one
+            trial.study.stop()
 
 
 def _keep(trial: Trial, evaluation: Evaluation) -> None:
