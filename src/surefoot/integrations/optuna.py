@@ -77,6 +77,7 @@ __all__ = ["REASON", "SurefootSampler", "guarded", "result_of"]
 
 
 _UNTOLD = 3  # failures without a reason, before that is said
+_FIRST = 50  # evaluations that may show that an objective returns no value at all
 
 
 class SurefootSampler(BaseSampler):
@@ -307,7 +308,16 @@ def guarded(
     expect(callable(objective), "an objective, a function of a trial", objective, "guarded(objective)")
     named = name is None or (is_a(name, str) and name != "")
     expect(named, "the name of an output as text", name, "name='mass'")
-    returned: list[Evaluation] = []  # until one is a number
+    first: list[Evaluation] = []  # of this objective, until one has a value
+
+    def keep(trial: Trial, evaluation: Evaluation, key: str = REASON) -> None:
+        for name, told in output_attributes(evaluation).items():
+            trial.set_user_attr(name, told)
+        if evaluation.reason:
+            trial.set_user_attr(key, evaluation.reason)
+        if len(first) < _FIRST and not any(known.ok for known in first):
+            first.append(evaluation)
+            _stop_if_misnamed(trial, first)
 
     @functools.wraps(objective)
     def call(trial: Trial) -> float:
@@ -318,33 +328,20 @@ def guarded(
         except Exception as error:
             outcome = exception_outcome(error)
             key = TRANSIENT if isinstance(error, transient) else REASON
-            further, progress = partial_outputs(outcome.value), as_share(outcome.progress)
-            _keep(
-                trial, Evaluation((), math.nan, "failed", objective=name or VALUE, further=further, progress=progress)
-            )
-            trial.set_user_attr(key, outcome.reason)
+            told = partial_outputs(outcome.value), as_share(outcome.progress)
+            keep(trial, Evaluation((), math.nan, "failed", outcome.reason, math.nan, name or VALUE, *told), key)
             raise
-        _keep(trial, evaluation)
-        if not any(known.ok for known in returned):
-            returned.append(evaluation)
-        if not evaluation.ok:
-            trial.set_user_attr(REASON, evaluation.reason)
-            _stop_if_misnamed(trial, returned)
+        keep(trial, evaluation)
         return evaluation.y  # NaN, which Optuna records as FAIL
 
     return call
 
 
-def _stop_if_misnamed(trial: Trial, returned: Sequence[Evaluation]) -> None:
+def _stop_if_misnamed(trial: Trial, first: Sequence[Evaluation]) -> None:
     """End a study of which no trial has a value because of what its objective returns, and say why."""
     try:
-        check_named(returned)
+        check_named(first)
     except InvalidInputError as error:
-        warnings.warn(f"the study is stopped: {error}", SurefootWarning, stacklevel=3)
+        warnings.warn(f"the study is stopped: {error}", SurefootWarning, stacklevel=4)
         with contextlib.suppress(RuntimeError):  # of trials that were asked for one by one
             trial.study.stop()
-
-
-def _keep(trial: Trial, evaluation: Evaluation) -> None:
-    for key, told in output_attributes(evaluation).items():
-        trial.set_user_attr(key, told)
