@@ -7,7 +7,7 @@ import pytest
 from optuna.trial import TrialState
 
 from surefoot import Failed
-from surefoot.errors import SurefootWarning
+from surefoot.errors import InvalidInputError, SurefootWarning
 from surefoot.integrations.optuna import REASON, SurefootSampler, guarded, result_of
 from surefoot.integrations.optuna_outputs import OUTPUTS
 from surefoot.runs.tables import trial_rows
@@ -107,8 +107,8 @@ def test_a_study_whose_objective_has_a_misspelled_name_is_stopped_with_the_one_t
 def test_trials_asked_for_one_by_one_are_told_too():
     study = optuna.create_study(sampler=SurefootSampler(seed=0))
     objective = guarded(lambda trial: {"mass": 1.0, "stress": 1.0}, name="mas")
-    trials = [study.ask() for _ in range(5)]
-    for trial in trials[:-1]:
-        objective(trial)
-    with pytest.warns(SurefootWarning, match="the study is stopped"):
-        objective(trials[-1])
+    for trial in [study.ask() for _ in range(4)]:
+        with pytest.raises(InvalidInputError, match="mas"):
+            objective(trial)
+    with pytest.warns(SurefootWarning, match="the study is stopped"), pytest.raises(InvalidInputError):
+        objective(study.ask())
