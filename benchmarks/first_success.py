@@ -125,13 +125,14 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--n", type=int, default=200)
+    parser.add_argument("--region", action="append", choices=[region.name for region in regions()], help="default: all")
     parser.add_argument("--out", type=Path, default=Path("results/first_success"))
     options = parser.parse_args(argv)
     raw = options.out / "raw"
     raw.mkdir(parents=True, exist_ok=True)
     warnings.simplefilter("ignore")
     table = [["region", "d", "reasons", "succeeds", "default: median", "quartiles", "none", "random search", "ratio"]]
-    for region in regions():
+    for region in [region for region in regions() if region.name in (options.region or [region.name])]:
         found = np.asarray([_kept(raw, region, options.n, seed) for seed in range(options.seeds)])
         share = region.share()
         random = math.ceil(math.log(0.5) / math.log1p(-share))
