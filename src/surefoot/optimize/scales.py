@@ -1,7 +1,7 @@
 """Axes and colours of values that span decades.
 
-Rule      Values span decades if the largest is DECADES times the least in size, or if nearly all of them lie in a
-          twentieth of their range, at its good end.
+Rule      Values span decades if the largest is DECADES times the least in size, or if four fifths of them lie in a
+          tenth of their range, at its good end: there the steps of the best so far could not be told apart.
 Positive  They are drawn on a logarithmic axis.
 Others    Values of both signs, or negative ones, are drawn on an axis that is linear up to the usual size of a value
           and logarithmic beyond it, on either side (Matplotlib's symlog).
@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 
 DECADES = 100.0
-_NEARLY_ALL, _SMALL = 95, 0.05
+_MOST, _SMALL = 80, 0.1  # per cent of the values, a share of their range
 _LEVELS = 24
 
 
@@ -69,7 +69,7 @@ def scale_of(values: np.ndarray, sign: float = 1.0) -> Scale:
         return Scale()
     with np.errstate(over="ignore"):
         worse = sign * y - (sign * y).min()
-        crowded = float(np.percentile(worse, _NEARLY_ALL)) < _SMALL * float(worse.max())
+        crowded = float(np.percentile(worse, _MOST)) < _SMALL * float(worse.max())
         usual = float(np.median(sizes))
         if y.min() > 0.0:
             wide = bool(y.max() / y.min() >= DECADES)
