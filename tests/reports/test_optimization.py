@@ -213,7 +213,7 @@ def test_reasons_that_differ_only_in_numbers_are_one_row(read) -> None:
     evaluations = tuple(Evaluation((i / 50,), math.nan, "failed", reason) for i, reason in enumerate(reasons))
     reading = read(report(Optimizer([(0.0, 1.0)], history=History(evaluations)).result(), "Reasons"))
     assert "those that differ only in numbers are counted together" in reading.text("caption")
-    assert "stress 0.0 MPa at node 0 of mesh 7 0 no licence 25 " in reading.text("td")
+    assert "stress … MPa at node … of mesh 7 0 no licence 25 " in reading.text("td")
     assert "count reason first at evaluation 25 1 " in reading.text("th")
 
 
