@@ -264,3 +264,12 @@ def test_where_nothing_has_succeeded_the_figure_says_so_and_has_no_axis_of_value
 
 def test_the_title_tells_the_best_value() -> None:
     assert convergence_of(evenly(lambda x: 3.0, 1, 5))[0] == "best 3 after 5 evaluations"
+
+
+@pytest.mark.parametrize("plot", ["plot", "plot_success"])
+def test_marks_at_the_edge_of_a_map_are_drawn_whole(plot: str) -> None:
+    figure = getattr(evenly(fails_on_the_right, 2), plot)()
+    ax = figure.axes[1 if plot == "plot" else 0]
+    marks = [line for line in ax.lines if line.get_marker() not in ("None", "", None)]
+    assert len(marks) == 3
+    assert not any(line.get_clip_on() for line in marks)

@@ -205,14 +205,14 @@ def draw_map(ax: Any, result: Result, i: int = 0, j: int = 1) -> Any:
     ok = result.history.ok
     x = np.asarray([(e.x[i], e.x[j]) for e in result.history.evaluations], dtype=float)
     draw_borders(ax, result, a, b, units)
-    ax.plot(*x[ok].T, "o", ms=3, color=_WHITE, mec="0.2", mew=0.4, label="evaluation")
+    ax.plot(*x[ok].T, "o", ms=3, color=_WHITE, mec="0.2", mew=0.4, label="evaluation", clip_on=False)
     if p.min() < 0.5 < p.max():
         ax.contourf(a, b, p, levels=[-1.0, 0.5], colors=[_WHITE], alpha=0.35)
         for colour, width in ((_WHITE, 3.0), ("black", 1.4)):  # seen on dark and on light ground
             ax.contour(a, b, p, levels=[0.5], colors=[colour], linewidths=width)
         ax.plot([], [], color="black", lw=1.4, label="P(success) = 1/2")
     if not ok.all():
-        ax.plot(*x[~ok].T, "X", ms=6, color="black", mec=_WHITE, mew=0.6, label="failed")
+        ax.plot(*x[~ok].T, "X", ms=6, color="black", mec=_WHITE, mew=0.6, label="failed", clip_on=False)
     ax.plot([best[i]], [best[j]], **BEST, label=best_name(result), clip_on=False)
     _label(ax, result, i, j)
     return mesh
@@ -274,12 +274,13 @@ def draw_success(ax: Any, result: Result, i: int, j: int, fills: Sequence[Sequen
         draw_borders(ax, result, a, b, units)
     ok = result.history.ok
     at = np.asarray([(e.x[i], e.x[j]) for e in result.history.evaluations], dtype=float)
-    ax.plot(*at[ok].T, "o", ms=3.5, color="black", mec=_WHITE, mew=0.4, label=f"succeeded ({ok.sum()})")
+    dots = {"ms": 3.5, "color": "black", "mec": _WHITE, "mew": 0.4, "clip_on": False}
+    ax.plot(*at[ok].T, "o", **dots, label=f"succeeded ({ok.sum()})")
     failed = np.flatnonzero(result.history.seen & ~ok)
     groups = leading([result.history.evaluations[k].reason for k in failed], len(_MARKS))
     for group, mark in zip(groups, _MARKS, strict=False):
         label = f"{_told_apart(short(group.label, _MAX_REASON))} ({group.count})"
-        ax.plot(*at[failed[list(group.members)]].T, **mark, ls="", label=label)
+        ax.plot(*at[failed[list(group.members)]].T, **mark, ls="", label=label, clip_on=False)
     _label(ax, result, i, j)
     return mesh
 
