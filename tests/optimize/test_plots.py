@@ -273,3 +273,12 @@ def test_marks_at_the_edge_of_a_map_are_drawn_whole(plot: str) -> None:
     marks = [line for line in ax.lines if line.get_marker() not in ("None", "", None)]
     assert len(marks) == 3
     assert not any(line.get_clip_on() for line in marks)
+
+
+def test_a_logarithmic_axis_of_few_decades_has_numbers_that_are_written_out() -> None:
+    evaluations = tuple(Evaluation((i / 29,), 150.0 + 5300.0 * (i / 29) ** 12) for i in range(30))
+    axes = Optimizer([(0.0, 1.0)], history=History(evaluations)).result().plot().axes[0]
+    assert axes.get_yscale() == "log"
+    axes.figure.canvas.draw()
+    told = [label.get_text() for label in axes.get_yticklabels()]
+    assert {"200", "500", "1000", "2000", "5000"} <= set(told)

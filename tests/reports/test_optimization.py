@@ -437,3 +437,10 @@ def test_where_one_of_many_is_within_limits_it_is_not_called_the_only_success(re
     captions = read(report(limited_to(">= 0.8"), "One")).text("caption")
     assert "The only evaluation within all limits" in captions
     assert "The only success" not in captions
+
+
+def test_values_that_crowd_at_the_good_end_have_an_axis_with_numbers_to_read(read) -> None:
+    evaluations = tuple(Evaluation((i / 29,), 150.0 + 5300.0 * (i / 29) ** 12) for i in range(30))
+    run = Optimizer([(0.0, 1.0)], history=History(evaluations)).result()
+    told = read(report(run, "Crowded")).text("text").split()
+    assert {"200", "500", "1000", "2000", "5000"} <= set(told)

@@ -18,7 +18,7 @@ from surefoot.errors import InvalidInputError
 from surefoot.optimize.parameters import Categorical, Integer, Real
 from surefoot.optimize.reasons import leading
 from surefoot.optimize.region import Region
-from surefoot.optimize.scales import scale_of
+from surefoot.optimize.scales import plain_ticks, scale_of
 from surefoot.style import BEST, LIGHT, SUCCESS_MAP, VALUE_MAP
 
 if TYPE_CHECKING:
@@ -90,6 +90,7 @@ def draw_convergence(ax: Any, result: Result) -> None:
         )  # fmt: skip
     if result.success:
         scale_of(y[ok], result.sign).set(ax.set_yscale)
+        plain_ticks(ax.yaxis, y[ok])
     else:  # there is no value to read
         ax.set_yticks([])
     end = result.numbers[min(result.settings.n_init, result.nfev) - 1]
