@@ -1,5 +1,6 @@
 """Every example of the README and the docs runs as pasted; links lead somewhere; the pages are in plain English."""
 
+import dataclasses
 import re
 import subprocess
 import sys
@@ -75,6 +76,14 @@ def test_files_that_the_design_names_are_there():
 def test_every_public_name_is_in_the_reference():
     text = (ROOT / "docs/reference/api.md").read_text()
     assert [name for name in surefoot.__all__ if f"surefoot.{name}" not in text] == []
+
+
+def test_what_a_result_has_is_in_the_reference():
+    text = (ROOT / "docs/reference/api.md").read_text()
+    listed = set(re.search(r"surefoot\.Result\n +:members: ([\w,\s]+?)\n\.\.", text)[1].replace(",", " ").split())
+    fields = {field.name for field in dataclasses.fields(surefoot.Result)}
+    public = {name for name in vars(surefoot.Result) if not name.startswith("_")} - fields
+    assert public - listed == {"batch", "keys"}  # of the engine, and of SciPy's way to look at a result
 
 
 def test_every_page_is_in_a_table_of_contents():

@@ -28,6 +28,12 @@ def test_little_is_left_when_a_run_has_converged(early, late):
     assert early.gain("0.1 %").probability > 0.5 > late.gain("0.1 %").probability
 
 
+def test_an_outlook_is_printed_as_a_sentence(early):
+    assert repr(early.outlook) == f"<outlook after 6 evaluations: {early.gain()}>"
+    failed = minimize(lambda x: float("nan"), BOX, n_evals=1).outlook
+    assert repr(failed) == "<outlook after 1 evaluation: what may be gained is not known>"
+
+
 def test_a_larger_gain_is_less_likely(early):
     p = [early.gain(more).probability for more in (0.0, "0.1 %", "1 %", "10 %")]
     assert p == sorted(p, reverse=True)

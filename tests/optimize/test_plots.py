@@ -238,3 +238,47 @@ def test_what_cannot_be_drawn_or_saved_is_an_error_of_ours(options: dict) -> Non
     result = minimize(lambda x: x[0] + x[1], [(0.0, 1.0), (0.0, 1.0)], n_evals=6)
     with pytest.raises(InvalidInputError):
         result.plot_success(**options)
+
+
+def convergence_of(result) -> tuple[str, list[str], list[float]]:
+    """The title, what has a name, and the ticks of the values."""
+    ax = result.plot().axes[0]
+    names = [text.get_text() for text in ax.get_legend().get_texts()]
+    return ax.get_title("left") or ax.get_title(), names, list(ax.get_yticks())
+
+
+def test_where_nothing_is_within_limits_the_figure_names_no_best_value() -> None:
+    result = evenly(lambda x: {"mass": 7.0, "stress": 1.0}, 1, 6, outputs={"stress": ">= 2"}, objective="mass")
+    title, names, _ = convergence_of(result)
+    assert title == "nothing within limits; least outside: 7"
+    assert names == ["outside limits (6)", "end of the initial design"]
+    assert "least outside" in [text.get_text() for text in result.plot().axes[1].get_legend().get_texts()]
+
+
+def test_where_nothing_has_succeeded_the_figure_says_so_and_has_no_axis_of_values() -> None:
+    title, names, ticks = convergence_of(minimize(lambda x: math.nan, [(-1.0, 1.0)], n_evals=6))
+    assert title == "nothing has succeeded after 6 evaluations"
+    assert names == ["failed (6)", "end of the initial design"]
+    assert ticks == []
+
+
+def test_the_title_tells_the_best_value() -> None:
+    assert convergence_of(evenly(lambda x: 3.0, 1, 5))[0] == "best 3 after 5 evaluations"
+
+
+@pytest.mark.parametrize("plot", ["plot", "plot_success"])
+def test_marks_at_the_edge_of_a_map_are_drawn_whole(plot: str) -> None:
+    figure = getattr(evenly(fails_on_the_right, 2), plot)()
+    ax = figure.axes[1 if plot == "plot" else 0]
+    marks = [line for line in ax.lines if line.get_marker() not in ("None", "", None)]
+    assert len(marks) == 3
+    assert not any(line.get_clip_on() for line in marks)
+
+
+def test_a_logarithmic_axis_of_few_decades_has_numbers_that_are_written_out() -> None:
+    evaluations = tuple(Evaluation((i / 29,), 150.0 + 5300.0 * (i / 29) ** 12) for i in range(30))
+    axes = Optimizer([(0.0, 1.0)], history=History(evaluations)).result().plot().axes[0]
+    assert axes.get_yscale() == "log"
+    axes.figure.canvas.draw()
+    told = [label.get_text() for label in axes.get_yticklabels()]
+    assert {"200", "500", "1000", "2000", "5000"} <= set(told)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from surefoot import Failed, Result, minimize
+from surefoot.optimize.fitted import warp_name
 from surefoot.optimize.printed import entries, two_columns
 
 MANY = {f"parameter_{i}": (0.0, 1.0) for i in range(30)}
@@ -58,4 +59,39 @@ def test_a_printed_result_tells_why_evaluations_failed_most_often() -> None:
         return x[0]
 
     text = " ".join(repr(minimize(simulate, [(0, 1)], n_evals=5)).split())
-    assert "n_failures: 3: stress 3e7 > 2e7 (2); mesh collapsed (1) " in text
+    assert "n_failures: 3: stress … > 2e7 (2); mesh collapsed (1) " in text
+
+
+def beam(x) -> dict:
+    return {"mass": float(x[0]), "stress": float(x[0])}
+
+
+@pytest.mark.parametrize(
+    ("limit", "said"),
+    [
+        ("<= 0.35", "2 of 4 evaluations were outside limits on outputs"),
+        ("<= 0.5", "1 of 4 evaluations was outside limits on outputs"),
+    ],
+)
+def test_a_printed_result_tells_how_many_evaluations_were_outside_limits(limit: str, said: str) -> None:
+    x0 = [[0.1], [0.3], [0.4], [0.9]]
+    result = minimize(beam, [(0.0, 1.0)], n_evals=4, x0=x0, objective="mass", outputs={"stress": limit})
+    assert said in repr(result)
+
+
+@pytest.mark.parametrize("limit", ["<= 2", ">= 2"])
+def test_where_all_evaluations_or_none_are_within_limits_they_are_not_counted(limit: str) -> None:
+    result = minimize(beam, [(0.0, 1.0)], n_evals=4, objective="mass", outputs={"stress": limit})
+    assert "of 4 evaluations" not in repr(result)
+
+
+@pytest.mark.parametrize(
+    ("level", "said"),
+    [
+        (np.inf, "none"),
+        (1.0, "from 1 standard deviation above the best value on"),
+        (-0.1, "from 0.1 standard deviations below the worst value on"),
+    ],
+)
+def test_how_values_are_compressed_is_told_in_words(level: float, said: str) -> None:
+    assert warp_name(level) == said

@@ -123,3 +123,8 @@ def test_the_advice_fits_the_door() -> None:
     assert "x0" in str(python.value)
     assert "x0" not in str(other.value)
     assert str(other.value).endswith("try max_failures = 0 in the file")
+
+
+def test_a_summary_names_no_number_that_only_some_say() -> None:
+    reasons = [f"Newton diverged after {n} iterations" for n in (615, 58, 615)] + ["exit status 139"] * 2 + [""]
+    assert summary(reasons) == "Newton diverged after … iterations (3); exit status 139 (2); no reason given (1)"

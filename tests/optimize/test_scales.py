@@ -16,6 +16,10 @@ from surefoot.optimize.scales import scale_of
         (np.concatenate([np.linspace(-1.0, 1.0, 20), [1e4]]), "symlog"),
         (np.concatenate([[0.0], np.geomspace(1e-4, 1e4, 20)]), "symlog"),
         (np.concatenate([np.linspace(1.0, 1.5, 60), [60.0]]), "log"),
+        (np.concatenate([np.linspace(146.0, 480.0, 38), np.linspace(700.0, 5442.0, 7)]), "log"),
+        (np.concatenate([np.linspace(146.0, 480.0, 30), np.linspace(700.0, 5442.0, 15)]), "linear"),
+        (np.concatenate([np.linspace(5100.0, 5442.0, 38), np.linspace(146.0, 4900.0, 7)]), "linear"),  # the bad end
+        (np.concatenate([np.linspace(1000.0, 1009.0, 38), [1100.0]]), "linear"),  # a logarithm changes nothing
         (np.array([1.0, 1.0, 1.0]), "linear"),
         (np.array([np.nan, 1e-9, 1.0]), "linear"),
         (np.zeros(0), "linear"),

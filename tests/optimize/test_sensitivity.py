@@ -82,7 +82,7 @@ def test_a_best_point_inside_all_limits_is_at_none():
         outputs={"g": "<= 0.9"},
     )  # fmt: skip
     assert result.limits[0].active == ""
-    assert "limit" not in repr(result)
+    assert "at its limit" not in repr(result)
 
 
 def test_without_limits_there_are_none():

@@ -213,7 +213,7 @@ def test_reasons_that_differ_only_in_numbers_are_one_row(read) -> None:
     evaluations = tuple(Evaluation((i / 50,), math.nan, "failed", reason) for i, reason in enumerate(reasons))
     reading = read(report(Optimizer([(0.0, 1.0)], history=History(evaluations)).result(), "Reasons"))
     assert "those that differ only in numbers are counted together" in reading.text("caption")
-    assert "stress 0.0 MPa at node 0 of mesh 7 0 no licence 25 " in reading.text("td")
+    assert "stress … MPa at node … of mesh 7 0 no licence 25 " in reading.text("td")
     assert "count reason first at evaluation 25 1 " in reading.text("th")
 
 
@@ -364,25 +364,8 @@ def test_a_report_of_a_single_output_has_no_table_of_outputs(failing_page: str, 
     assert "outputs" not in read(failing_page).text()
 
 
-def limited_page(limit: str) -> str:
-    def inside(x):
-        return {"mass": bowl(x), "stress": float(x[0])}
-
-    return report(minimize(inside, [(0, 1), (0, 1)], n_evals=14, n_init=8, outputs={"stress": limit}), "Limits")
-
-
-def test_the_report_has_a_table_of_limits() -> None:
-    page = limited_page("<= 0.2")
-    assert "Limits on outputs" in page
-    assert "at its upper limit" in page
-
-
-def test_the_report_warns_where_nothing_is_within_the_limits() -> None:
-    page = limited_page("<= -1")
-    assert "No evaluation is within all limits" in page
-    assert "outside by" in page
-
-
-def test_evaluations_outside_limits_are_told_apart() -> None:
-    assert re.search(r"outside limits \(\d+\)", limited_page("<= 0.2"))
-    assert "outside limits (" not in limited_page("<= 2")
+def test_values_that_crowd_at_the_good_end_have_an_axis_with_numbers_to_read(read) -> None:
+    evaluations = tuple(Evaluation((i / 29,), 150.0 + 5300.0 * (i / 29) ** 12) for i in range(30))
+    run = Optimizer([(0.0, 1.0)], history=History(evaluations)).result()
+    told = read(report(run, "Crowded")).text("text").split()
+    assert {"200", "500", "1000", "2000", "5000"} <= set(told)

@@ -57,3 +57,14 @@ def test_the_reasons_are_those_of_the_last_failures(make_problem, reporter):
     assert counts.failed > 0
     assert len(counts.reasons) == min(3, counts.failed)
     assert all(reason.endswith("exit status 1: no mesh") for reason in counts.reasons)
+
+
+def test_one_evaluation_is_told_in_the_singular():
+    text = " ".join(shown([Counts(10, 1, 0, 0, 1.5, outside=1, forgotten=1)], False, 400).split())
+    assert "1 evaluation is forgotten: it does not count and teaches nothing" in text
+    assert "1 of 2 evaluations is outside the parameters of today" in text
+    assert "the other 1 counts towards n_evals = 10" in text
+    text = " ".join(shown([Counts(10, 2, 0, 0, 1.5, outside=2, forgotten=2)], False, 400).split())
+    assert "2 evaluations are forgotten: they do not count and teach nothing" in text
+    assert "2 of 4 evaluations are outside" in text
+    assert "the other 2 count towards" in text

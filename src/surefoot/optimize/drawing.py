@@ -18,7 +18,7 @@ from surefoot.errors import InvalidInputError
 from surefoot.optimize.parameters import Categorical, Integer, Real
 from surefoot.optimize.reasons import leading
 from surefoot.optimize.region import Region
-from surefoot.optimize.scales import scale_of
+from surefoot.optimize.scales import plain_ticks, scale_of
 from surefoot.style import BEST, LIGHT, SUCCESS_MAP, VALUE_MAP
 
 if TYPE_CHECKING:
@@ -47,23 +47,52 @@ def best_so_far(result: Result) -> np.ndarray:
     return np.where(np.isfinite(best), result.sign * best, np.nan)
 
 
+def best_name(result: Result) -> str:
+    """What the point that a result names is: where nothing is within limits on outputs, it is not the best one."""
+    return "best" if result.feasible else "least outside"
+
+
+def point_name(result: Result) -> str:
+    """The same of the point itself."""
+    return "best point" if result.feasible else "point least outside"
+
+
+def headline(result: Result) -> str:
+    """What was found, for the title of a figure."""
+    n = f"{result.nfev} evaluation{'s' * (result.nfev != 1)}"
+    if not result.success:
+        return f"nothing has succeeded after {n}"
+    if not result.feasible:
+        return f"nothing within limits; least outside: {result.fun:.6g}"
+    return f"best {result.fun:.6g} after {n}"
+
+
 def draw_convergence(ax: Any, result: Result) -> None:
-    """Every evaluation, the best so far, and the failures along the bottom; rings are outside limits on outputs."""
+    """Every evaluation, the best so far, and the failures along the bottom; rings are outside limits on outputs.
+
+    Nothing has a name that is not drawn.
+    """
     number = np.asarray(result.numbers)
     y, ok = result.func_vals, result.history.ok
     inside, outside = result.within, ok & ~result.within
-    ax.plot(number[inside], y[inside], "o", ms=3.5, color=LIGHT["dots"], label="evaluation")
+    if inside.any():
+        ax.plot(number[inside], y[inside], "o", ms=3.5, color=LIGHT["dots"], label="evaluation")
     if outside.any():
         label = f"outside limits ({outside.sum()})"
         ax.plot(number[outside], y[outside], "o", ms=3.5, mfc="none", color=LIGHT["dots"], label=label)
-    ax.plot(number, best_so_far(result), color=LIGHT["blue"], lw=1.8, label="best so far", drawstyle="steps-post")
+    if inside.any():
+        ax.plot(number, best_so_far(result), color=LIGHT["blue"], lw=1.8, label="best so far", drawstyle="steps-post")
     if result.n_failures:
         floor = np.full(result.n_failures, 0.02)
         ax.plot(
             number[~ok], floor, "x", ms=5, color=LIGHT["red"], transform=ax.get_xaxis_transform(),
             label=f"failed ({result.n_failures})", clip_on=False,
         )  # fmt: skip
-    scale_of(y[ok], result.sign).set(ax.set_yscale)
+    if result.success:
+        scale_of(y[ok], result.sign).set(ax.set_yscale)
+        plain_ticks(ax.yaxis, y[ok])
+    else:  # there is no value to read
+        ax.set_yticks([])
     end = result.numbers[min(result.settings.n_init, result.nfev) - 1]
     ax.axvline(end + 0.5, color=LIGHT["muted"], alpha=0.5, lw=1, ls="--", zorder=0, label="end of the initial design")
     ax.set_xlabel("evaluation")
@@ -145,7 +174,8 @@ def draw_slice(ax: Any, result: Result, i: int) -> None:
         x = [e.x[0] for e in result.history.evaluations if e.ok]
         ax.plot(x, result.func_vals[ok], "o", ms=3.5, color=LIGHT["dots"], label="evaluation")
     at = values.index(best[i]) if isinstance(p, Categorical) else best[i]
-    ax.plot([at], [result.fun], "o", ms=7, mfc="none", mew=1.5, ls="", color=LIGHT["orange"], zorder=5, label="best")
+    ring = {"ms": 7, "mfc": "none", "mew": 1.5, "ls": "", "color": LIGHT["orange"], "zorder": 5}
+    ax.plot([at], [result.fun], "o", **ring, label=best_name(result))
     ax.set_ylabel(short(result.objective, _MAX_NAME), parse_math=False)
     scale = scale_of(mean, result.sign)
     if scale.kind != "linear":
@@ -176,15 +206,15 @@ def draw_map(ax: Any, result: Result, i: int = 0, j: int = 1) -> Any:
     ok = result.history.ok
     x = np.asarray([(e.x[i], e.x[j]) for e in result.history.evaluations], dtype=float)
     draw_borders(ax, result, a, b, units)
-    ax.plot(*x[ok].T, "o", ms=3, color=_WHITE, mec="0.2", mew=0.4, label="evaluation")
+    ax.plot(*x[ok].T, "o", ms=3, color=_WHITE, mec="0.2", mew=0.4, label="evaluation", clip_on=False)
     if p.min() < 0.5 < p.max():
         ax.contourf(a, b, p, levels=[-1.0, 0.5], colors=[_WHITE], alpha=0.35)
         for colour, width in ((_WHITE, 3.0), ("black", 1.4)):  # seen on dark and on light ground
             ax.contour(a, b, p, levels=[0.5], colors=[colour], linewidths=width)
         ax.plot([], [], color="black", lw=1.4, label="P(success) = 1/2")
     if not ok.all():
-        ax.plot(*x[~ok].T, "X", ms=6, color="black", mec=_WHITE, mew=0.6, label="failed")
-    ax.plot([best[i]], [best[j]], **BEST, label="best", clip_on=False)
+        ax.plot(*x[~ok].T, "X", ms=6, color="black", mec=_WHITE, mew=0.6, label="failed", clip_on=False)
+    ax.plot([best[i]], [best[j]], **BEST, label=best_name(result), clip_on=False)
     _label(ax, result, i, j)
     return mesh
 
@@ -245,12 +275,13 @@ def draw_success(ax: Any, result: Result, i: int, j: int, fills: Sequence[Sequen
         draw_borders(ax, result, a, b, units)
     ok = result.history.ok
     at = np.asarray([(e.x[i], e.x[j]) for e in result.history.evaluations], dtype=float)
-    ax.plot(*at[ok].T, "o", ms=3.5, color="black", mec=_WHITE, mew=0.4, label=f"succeeded ({ok.sum()})")
+    dots = {"ms": 3.5, "color": "black", "mec": _WHITE, "mew": 0.4, "clip_on": False}
+    ax.plot(*at[ok].T, "o", **dots, label=f"succeeded ({ok.sum()})")
     failed = np.flatnonzero(result.history.seen & ~ok)
     groups = leading([result.history.evaluations[k].reason for k in failed], len(_MARKS))
     for group, mark in zip(groups, _MARKS, strict=False):
         label = f"{_told_apart(short(group.label, _MAX_REASON))} ({group.count})"
-        ax.plot(*at[failed[list(group.members)]].T, **mark, ls="", label=label)
+        ax.plot(*at[failed[list(group.members)]].T, **mark, ls="", label=label, clip_on=False)
     _label(ax, result, i, j)
     return mesh
 

@@ -24,21 +24,32 @@ def feasible(history: History, outputs: Mapping[str, str]) -> np.ndarray:
 
 
 def best_place(history: History, sign: float, outputs: Mapping[str, str]) -> int | None:
-    """The place of the best feasible evaluation; of the one least outside where none is; None without a success.
-
-    How far outside is the sum of the violations, each in standard deviations of its output.
-    """
-    ok = history.counts
-    if not ok.any():
+    """The place of the best feasible evaluation; of the one least outside where none is; None without a success."""
+    if not history.counts.any():
         return None
     inside = feasible(history, outputs)
     if inside.any():
         return int(np.argmin(np.where(inside, sign * history.y, np.inf)))
+    return int(least_outside(history, sign, outputs)[0])
+
+
+def least_outside(history: History, sign: float, outputs: Mapping[str, str]) -> np.ndarray:
+    """The places of the successes, the one least outside first; of those that are equally far, the best."""
+    ok = history.counts
+    far = how_far_outside(history, outputs)
+    order = np.lexsort((np.where(ok, sign * history.y, np.inf), far, ~ok))
+    return np.asarray(order[: ok.sum()])
+
+
+def how_far_outside(history: History, outputs: Mapping[str, str]) -> np.ndarray:
+    """The sum of the violations of each success, each in standard deviations of its output, (n,).
+
+    Infinite where an output was not computed or the evaluation failed.
+    """
     values, outside = history.limited(outputs), violations(history, outputs)
-    assert values is not None  # without limits every success is feasible
+    if values is None:  # no limits
+        return np.where(history.counts, 0.0, np.inf)
     known = [row[np.isfinite(row)] for row in values[0]]
     spread = np.asarray([row.std() if len(row) and row.std() > 0.0 else 1.0 for row in known])[:, None]
     total = np.where(np.isnan(outside), np.inf, outside / spread).sum(axis=0)
-    total = np.where(ok, total, np.inf)
-    order = np.lexsort((np.where(ok, sign * history.y, np.inf), total, ~ok))
-    return int(order[0])
+    return np.where(history.counts, total, np.inf)

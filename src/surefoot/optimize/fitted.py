@@ -115,12 +115,17 @@ class FittedModel:
     @property
     def warp(self) -> str:
         """How values are compressed: "none", or from how many standard deviations off the best or the worst one on."""
-        s = LEVELS[int(self.fitted.scaling.levels[0])]
-        if math.isinf(s):
-            return "none"
-        return f"from {abs(s):g} standard deviations {'above the best' if s > 0.0 else 'below the worst'} value on"
+        return warp_name(LEVELS[int(self.fitted.scaling.levels[0])])
 
     @property
     def noise_sd(self) -> float:
         """Estimated or given standard deviation of the noise."""
         return float(self.fitted.scaling.scale[0, 0]) * math.sqrt(float(self.fitted.objective.noise[0]))
+
+
+def warp_name(level: float) -> str:
+    """How values are compressed at one of the LEVELS, in words."""
+    if math.isinf(level):
+        return "none"
+    far = f"{abs(level):g} standard deviation{'s' * (abs(level) != 1.0)}"
+    return f"from {far} {'above the best' if level > 0.0 else 'below the worst'} value on"

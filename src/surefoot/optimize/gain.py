@@ -71,6 +71,11 @@ class Outlook:
     def __init__(self, result: Result) -> None:
         self._result = result
 
+    def __repr__(self) -> str:
+        n = self._result.nfev
+        told = self.gain(MORE_THAN, EVALUATIONS) or "what may be gained is not known"
+        return f"<outlook after {n} evaluation{'s' * (n != 1)}: {told}>"
+
     @cached_property
     def drawn(self) -> Drawn | None:
         """None where there is no best value to be better than, or the domain is not known."""

@@ -12,7 +12,7 @@ from surefoot.engine.restarts import BESIDE, phases_of
 from surefoot.optimize.border import LEVEL, Border, per_cent
 from surefoot.optimize.drawing import short
 from surefoot.optimize.durations import duration_note
-from surefoot.optimize.feasible import best_place
+from surefoot.optimize.feasible import best_place, violations
 from surefoot.optimize.limits import parse_limit
 from surefoot.optimize.reasons import summary
 from surefoot.optimize.region import Region
@@ -43,6 +43,7 @@ def notes(result: Result) -> list[str]:
         found.append(f"nothing succeeded; most often: {summary(e.reason for e in result.history.evaluations)}")
     if result.success and result.n_failures and quick and result.model.learns_failures:
         found.append(border_note(result.border))
+    found.append(outside_note(result))
     found += unit_notes(result)
     if result.settings.outputs and quick:
         found.extend(limit_notes(result))
@@ -50,6 +51,15 @@ def notes(result: Result) -> list[str]:
     found += constraint_notes(result)
     found.append(restart_note(result))
     return [note for note in found if note]
+
+
+def outside_note(result: Result) -> str:
+    """How many evaluations succeeded, but outside limits on outputs; empty if none did, or if all did: see below."""
+    outside = (~(violations(result.history, result.settings.outputs) <= 0.0)).any(axis=0)  # NaN is outside too
+    n = int((result.history.ok & outside).sum())
+    if not n or not result.feasible:
+        return ""
+    return f"{n} of {result.nfev} evaluations {'was' if n == 1 else 'were'} outside limits on outputs"
 
 
 def unit_notes(result: Result) -> list[str]:

@@ -17,7 +17,9 @@ from surefoot.optimize.drawing import (
     draw_map,
     draw_slice,
     draw_success,
+    headline,
     mappable,
+    point_name,
     short,
 )
 from surefoot.optimize.files import as_path, told
@@ -81,7 +83,7 @@ def plot_result(result: Result, path: str | None) -> Any:
     grid = fig.add_gridspec(rows, 1 + columns, width_ratios=[1.35] + [1.0] * columns)
     ax = fig.add_subplot(grid[:, 0])
     draw_convergence(ax, result)
-    ax.set_title(f"best {result.fun:.6g} after {result.nfev} evaluations")
+    ax.set_title(headline(result))
     ax.legend(frameon=False, fontsize=8)
     if result.success and map_wanted:
         ax = fig.add_subplot(grid[:, 1])
@@ -121,7 +123,7 @@ def plot_success(
     fig.colorbar(draw_success(ax, result, i, j, fills, n), ax=ax, label="P(success)")
     if result.success:
         best = best_values(result)
-        ax.plot([best[i]], [best[j]], **BEST, clip_on=False, label="best point")
+        ax.plot([best[i]], [best[j]], **BEST, clip_on=False, label=point_name(result))
     rest = [name for name in space.names if name not in (x, y)]
     title = "averaged over " if len(fills) > 1 and rest else "at " if rest else ""
     parts = (

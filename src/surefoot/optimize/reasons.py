@@ -92,12 +92,11 @@ def leading(reasons: Iterable[str], most: int) -> list[ReasonGroup]:
 
 
 def summary(reasons: Iterable[str], most: int = 3, width: int = 120) -> str:
-    """The most frequent kinds in one line, each with an example and its count."""
+    """The most frequent kinds in one line, each with its count; numbers that differ are left out."""
     groups = grouped(reasons)
     parts = []
     for group in groups[:most]:
-        text = " ".join(group.text.split())
-        text = text if len(text) <= width else text[: width - 1] + "…"
+        text = group.label if len(group.label) <= width else group.label[: width - 1] + "…"
         parts.append(f"{text} ({group.count})")
     if len(groups) > most:
         parts.append(f"{len(groups) - most} other kinds")

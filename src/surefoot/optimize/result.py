@@ -200,7 +200,7 @@ class Result:
 
     @cached_property
     def outlook(self) -> Outlook:
-        """What may be gained from here."""
+        """What may be gained from here, as a sentence where it is printed; `gain` tells the probability."""
         return Outlook(self)
 
     def gain(self, more_than: float | str = MORE_THAN, evaluations: int = EVALUATIONS) -> Gain | None:

@@ -1,8 +1,9 @@
 """Axes and colours of values that span decades.
 
-Rule      Values span decades if the largest is DECADES times the least in size, or if nearly all of them lie in a
-          twentieth of their range, at its good end.
-Positive  They are drawn on a logarithmic axis.
+Rule      Values span decades if the largest is DECADES times the least in size, or if four fifths of them lie in a
+          tenth of their range, at its good end: there the steps of the best so far could not be told apart.
+Positive  They are drawn on a logarithmic axis, unless the largest is less than WIDENS times the least: it would not
+          draw them farther apart.
 Others    Values of both signs, or negative ones, are drawn on an axis that is linear up to the usual size of a value
           and logarithmic beyond it, on either side (Matplotlib's symlog).
 """
@@ -15,7 +16,8 @@ from typing import Any, Literal
 import numpy as np
 
 DECADES = 100.0
-_NEARLY_ALL, _SMALL = 95, 0.05
+WIDENS = 5.0
+_MOST, _SMALL = 80, 0.1  # per cent of the values, a share of their range
 _LEVELS = 24
 
 
@@ -48,6 +50,22 @@ class Scale:
         return {"levels": levels, "norm": norm}
 
 
+def plain_ticks(axis: Any, values: np.ndarray) -> None:
+    """Give a logarithmic axis of a few decades ticks at 1, 2 and 5, written out: 200, not 2 × 10²."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    low, high = float(values.min()), float(values.max())
+    if axis.get_scale() == "log" and low >= 1e-4 and high < 1e5 and high < 1e3 * low:
+        axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        axis.set_major_formatter(FuncFormatter(written_out))
+        axis.set_minor_formatter(NullFormatter())
+
+
+def written_out(value: float, _: Any = None) -> str:
+    """The text of such a tick."""
+    return f"{value:g}"
+
+
 def round_ticks(bar: Any) -> None:
     """Give the colour bar of logarithmic contours round numbers; it would have the contours' own."""
     from matplotlib.colors import LogNorm
@@ -69,11 +87,11 @@ def scale_of(values: np.ndarray, sign: float = 1.0) -> Scale:
         return Scale()
     with np.errstate(over="ignore"):
         worse = sign * y - (sign * y).min()
-        crowded = float(np.percentile(worse, _NEARLY_ALL)) < _SMALL * float(worse.max())
+        crowded = float(np.percentile(worse, _MOST)) < _SMALL * float(worse.max())
         usual = float(np.median(sizes))
         if y.min() > 0.0:
-            wide = bool(y.max() / y.min() >= DECADES)
-            return Scale("log") if wide or crowded else Scale()
+            ratio = float(y.max() / y.min())
+            return Scale("log") if ratio >= (WIDENS if crowded else DECADES) else Scale()
         wide = bool(sizes.max() / (sizes.min() if y.max() < 0.0 else usual) >= DECADES)
     if not wide and not crowded:
         return Scale()

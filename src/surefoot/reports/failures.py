@@ -14,7 +14,7 @@ from surefoot.optimize.influence import Influence, influence
 from surefoot.optimize.notes import border_note
 from surefoot.optimize.places import where
 from surefoot.optimize.plots import spread_successes
-from surefoot.optimize.reasons import NO_REASON, OTHER, ReasonGroup, leading
+from surefoot.optimize.reasons import OTHER, ReasonGroup, leading
 from surefoot.reports.maps import success_drawing
 from surefoot.reports.numbers import MINUS, number, percent
 from surefoot.reports.page import Block, Figure, Note, Table, Text
@@ -67,7 +67,7 @@ def _reasons(result: Result) -> Table:
     header = ("count", "reason", "where", "median time", "first at evaluation")
     caption = "Failed evaluations by reason"
     if any(group.differing for group in groups):
-        caption += "; those that differ only in numbers are counted together, with the first as an example"
+        caption += "; those that differ only in numbers are counted together, with … for what differs"
     if groups[-1].pattern == OTHER:
         caption += "; the rarer ones together"
     left = tuple(at for at, k in enumerate(kept) if k in (1, 2))
@@ -78,7 +78,7 @@ def _row(result: Result, group: ReasonGroup, members: list[int]) -> tuple[int, s
     history = result.history
     times = [t for k in members if math.isfinite(t := history.evaluations[k].duration_s)]
     place = "" if group.pattern == OTHER else where(result.space, history, members)
-    reason = " ".join(group.text.split()) or NO_REASON
+    reason = group.label
     return (
         group.count,
         reason if len(reason) <= 240 else reason[:239] + "…",

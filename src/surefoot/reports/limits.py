@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from surefoot.optimize.drawing import point_name
 from surefoot.optimize.sensitivity import AtLimit
 from surefoot.reports.numbers import number, percent
 from surefoot.reports.page import Block, Table, Text
@@ -18,7 +19,7 @@ def limit_blocks(result: Result) -> list[Block]:
     if not result.limits:
         return []
     rows = [(at.name, at.text, _value(at), _state(at), _cost(result, at)) for at in result.limits]
-    header = ("output", "limit", "at the best point", "", "with 1 % more room")
+    header = ("output", "limit", f"at the {point_name(result)}", "", "with 1 % more room")
     table = Table("Limits on outputs", header, rows, left=(0, 1, 3, 4))
     n = int(result.within.sum())
     share = f"{n} of {int(result.history.ok.sum())} evaluations that succeeded are within all limits."
@@ -38,9 +39,11 @@ def _state(at: AtLimit) -> str:
 
 
 def _cost(result: Result, at: AtLimit) -> str:
-    """What the active limit costs, for small steps."""
-    if not at.active or math.isnan(at.multiplier):
-        return "" if at.active else "no change"
+    """What the active limit costs, for small steps; where nothing is within all limits, nobody knows."""
+    if not at.active and result.feasible:
+        return "no change"
+    if math.isnan(at.multiplier):
+        return "not known"
     if math.isnan(at.gain):
         return f"{result.objective} better by {number(at.multiplier, 3)} per unit"
     return f"{result.objective} better by {percent(at.gain)}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from surefoot.optimize.drawing import draw_map, draw_success, short
+from surefoot.optimize.drawing import draw_map, draw_success, point_name, short
 from surefoot.optimize.result import Result
 from surefoot.optimize.scales import round_ticks
 from surefoot.reports.svg import drawing
@@ -39,7 +39,7 @@ def success_drawing(
 
         ax = figure.add_subplot()
         mesh = draw_success(ax, result, i, j, fills or [point], _GRID)
-        ax.plot([point[i]], [point[j]], **BEST, clip_on=False, label="best point")
+        ax.plot([point[i]], [point[j]], **BEST, clip_on=False, label=point_name(result))
         for axis, label, unit in ((ax.xaxis, labels[0], units[0]), (ax.yaxis, labels[1], units[1])):
             axis.set_label_text(short(label, _MAX_NAME), parse_math=False)
             if unit != 1.0:

@@ -15,9 +15,18 @@ import numpy as np
 
 from surefoot import __version__
 from surefoot.errors import InvalidInputError, shown
-from surefoot.optimize.drawing import best_so_far, best_values, draw_convergence, draw_gap, draw_slice, mappable
+from surefoot.optimize.drawing import (
+    best_so_far,
+    best_values,
+    draw_convergence,
+    draw_gap,
+    draw_slice,
+    headline,
+    mappable,
+    point_name,
+)
 from surefoot.optimize.durations import duration, duration_note
-from surefoot.optimize.feasible import best_place
+from surefoot.optimize.feasible import best_place, how_far_outside, least_outside
 from surefoot.optimize.history import VALUE
 from surefoot.optimize.notes import constraint_notes, outlook, restart_note, unit_notes
 from surefoot.optimize.parameters import Categorical, Integer, Parameter
@@ -94,27 +103,33 @@ def _outcome(result: Result) -> list[Block]:
     at = 0 if place is None else result.numbers[place]
     what = "value" if result.objective == VALUE else result.objective
     which = f"{'Largest' if result.sign < 0 else 'Smallest'} {what}"
-    blocks: list[Block] = [Facts([(which, number(result.fun), f"at evaluation {at} (the first is 0)"), counts])]
+    nothing = []
+    if not result.feasible:
+        which = f"{what}, least outside"
+        nothing = [("Within all limits", "nothing", f"of {n} evaluation{'s' * (n != 1)}")]
+    point = point_name(result)
+    facts = [*nothing, (which, number(result.fun), f"at evaluation {at} (the first is 0)"), counts]
+    blocks: list[Block] = [Facts(facts)]
     best = best_values(result)
     rows = [
         (name, _value(value), _range(p), _position(p, value))
         for name, p, value in zip(result.space.names, result.space.parameters, best, strict=True)
     ]
-    blocks.append(Table("The best point", ("parameter", "value", "range", "where in it"), rows, left=(0, 2)))
+    blocks.append(Table(f"The {point}", ("parameter", "value", "range", "where in it"), rows, left=(0, 2)))
     if not result.feasible:
-        blocks.insert(1, Note("No evaluation is within all limits; this is the point least outside.", kind="warning"))
+        blocks.insert(1, Note("No evaluation is within all limits; this is the one least outside.", kind="warning"))
     blocks.extend(limit_blocks(result))
     if len(result.outputs) > 1 + len(result.settings.outputs):
         outputs = [(name, number(y) if math.isfinite(y) else "not computed") for name, y in result.outputs.items()]
-        blocks.append(Table("The outputs at the best point", ("output", "value"), outputs, left=(0,)))
+        blocks.append(Table(f"The outputs at the {point}", ("output", "value"), outputs, left=(0,)))
     if any("bound" in row[-1] for row in rows):
-        blocks.append(Note("The best point lies on a bound: a better one may lie beyond it. Consider wider bounds."))
+        blocks.append(Note(f"The {point} lies on a bound: a better one may lie beyond it. Consider wider bounds."))
     told = filter(None, [*unit_notes(result), *constraint_notes(result), restart_note(result)])
     blocks.extend(Note(f"{note[0].upper()}{note[1:]}.") for note in told)
     blocks.extend(border_blocks(result))
     exact = dict(zip(result.space.names, best, strict=True))
     blocks.append(Text("With all digits, to copy:"))
-    blocks.append(Code(json.dumps(exact, default=str, ensure_ascii=False, indent=2), "The best point as JSON"))
+    blocks.append(Code(json.dumps(exact, default=str, ensure_ascii=False, indent=2), f"The {point} as JSON"))
     return blocks
 
 
@@ -145,15 +160,6 @@ def _position(p: Parameter, value: Any) -> str:
 def _convergence(result: Result) -> list[Block]:
     design = min(result.settings.n_init, result.nfev)
     caption = f"Values as the run went on. The initial design has {design} point{'s' * (design != 1)}, spread evenly."
-    legend = [
-        Key("evaluation", "dot", "dots"),
-        Key("best so far", "line", "blue"),
-        Key("end of the initial design", "dashes", "dots"),
-    ]
-    if n_outside := int((result.history.ok & ~result.within).sum()):
-        legend.insert(1, Key(f"outside limits ({n_outside})", "ring", "dots"))
-    if result.n_failures:
-        legend.append(Key(f"failed ({result.n_failures}), drawn at the bottom", "cross", "red"))
 
     def with_grid(draw_on: Callable[[Any, Result], None]) -> Callable[[Any], None]:
         def draw(figure: Any) -> None:
@@ -164,31 +170,64 @@ def _convergence(result: Result) -> list[Block]:
 
         return draw
 
-    best = number(result.fun) if result.success else "none"
-    alt = f"Convergence over {result.nfev} evaluations, best value {best}, {result.n_failures} failed"
+    best = f"best value {number(result.fun)}" if result.feasible else headline(result)
+    alt = f"Convergence over {result.nfev} evaluations, {best}, {result.n_failures} failed"
     drawings = [drawing(with_grid(draw_convergence), (4.15, 2.9), alt)]
     if result.success and (result.sign * (best_so_far(result) - result.fun) > 0.0).any():
         drawings.append(drawing(with_grid(draw_gap), (4.15, 2.9), "Distance of the best so far to the best of all"))
         caption += (
             " The second drawing: how far the best so far was from the best of all; the line ends where that was found."
         )
-    blocks: list[Block] = [Figure(drawings, caption, columns=2, legend=legend)]
+    blocks: list[Block] = [Figure(drawings, caption, columns=2, legend=_convergence_legend(result))]
     if ahead := outlook(result):
         blocks.append(Text(f"{ahead[0].upper()}{ahead[1:]}."))
     if result.success:
-        blocks.append(_best_table(result))
+        blocks.append(_best_table(result) if result.feasible else _least_outside_table(result))
     return blocks
 
 
+def _convergence_legend(result: Result) -> list[Key]:
+    """What is drawn, and no more."""
+    legend = []
+    if result.feasible:
+        legend.append(Key("evaluation", "dot", "dots"))
+    if n_outside := int((result.history.ok & ~result.within).sum()):
+        legend.append(Key(f"outside limits ({n_outside})", "ring", "dots"))
+    if result.feasible:
+        legend.append(Key("best so far", "line", "blue"))
+    legend.append(Key("end of the initial design", "dashes", "dots"))
+    if result.n_failures:
+        legend.append(Key(f"failed ({result.n_failures}), drawn at the bottom", "cross", "red"))
+    return legend
+
+
 def _best_table(result: Result) -> Table:
-    counted = result.within if result.feasible else result.history.ok
-    told = zip(result.numbers, result.history.evaluations, counted.tolist(), strict=True)
+    told = zip(result.numbers, result.history.evaluations, result.within.tolist(), strict=True)
     ok = [(i, e) for i, e, counts in told if counts]
     ok.sort(key=lambda pair: result.sign * pair[1].y)
     rows = [(i, number(e.y), *map(_value, e.x)) for i, e in ok[:_N_BEST]]
-    left = tuple(k + 2 for k, p in enumerate(result.space.parameters) if isinstance(p, Categorical))
     header = ("evaluation", result.objective, *result.space.names)
-    return Table(f"The {len(rows)} best evaluations" if len(rows) > 1 else "The only success", header, rows, left)
+    only = "The only evaluation within all limits" if result.settings.outputs else "The only success"
+    return Table(f"The {len(rows)} best evaluations" if len(rows) > 1 else only, header, rows, _left(result, 2))
+
+
+def _least_outside_table(result: Result) -> Table:
+    """Where nothing is within all limits: the order by which `result.x` is chosen."""
+    history, outputs = result.history, result.settings.outputs
+    far, places = how_far_outside(history, outputs), least_outside(history, result.sign, outputs)[:_N_BEST]
+    rows = [
+        (result.numbers[k], number(far[k], 3), number(history.y[k]), *map(_value, history.evaluations[k].x))
+        for k in places.tolist()
+    ]
+    header = ("evaluation", "outside by", result.objective, *result.space.names)
+    caption = f"The {len(rows)} evaluations least outside limits" if len(rows) > 1 else "The only success"
+    caption += "; by how much, in standard deviations of each output that has a limit, together"
+    return Table(caption, header, rows, _left(result, 3))
+
+
+def _left(result: Result, first: int) -> tuple[int, ...]:
+    """The columns of categories, where those of parameters begin with the first."""
+    return tuple(k + first for k, p in enumerate(result.space.parameters) if isinstance(p, Categorical))
 
 
 # --- what the model believes
@@ -207,7 +246,7 @@ def _map(result: Result) -> list[Block]:
     relevance, names = result.model.relevance(), result.space.names
     i, j = sorted(sorted(drawn, key=lambda k: -float(relevance[k]))[:2])
     caption = f"The mean of the model over {names[i]} and {names[j]}"
-    caption += ", the others as at the best point." if result.space.d > 2 else "."
+    caption += f", the others as at the {point_name(result)}." if result.space.d > 2 else "."
     if result.settings.outputs:
         caption += " Dashed: where the models of outputs reach their limits."
     return [Figure([mean_drawing(result, i, j)], caption)]
@@ -225,19 +264,19 @@ def _slices(result: Result) -> Figure:
         def draw(figure: Any, i: int = i) -> None:
             draw_slice(figure.add_subplot(), result, i)
 
-        alt = f"Predicted value along {names[i]}, the other parameters at the best point"
+        alt = f"Predicted value along {names[i]}, the other parameters at the {point_name(result)}"
         drawings.append(drawing(draw, size, alt))
     d = result.space.d
     order_text = ", the most relevant first" if d > 1 else ""
     some = f" The {len(order)} most relevant of {d} parameters are shown." if d > len(order) else ""
     caption = (
-        f"The Gaussian process along each parameter through the best point{order_text}. Where the band is wide, "
-        f"little is known.{some}"
+        f"The Gaussian process along each parameter through the {point_name(result)}{order_text}. "
+        f"Where the band is wide, little is known.{some}"
     )
     legend = [
         Key("mean", "line", "blue"),
         Key("± 2 standard deviations", "band", "blue", 0.2),
-        Key("best point", "ring", "orange"),
+        Key(point_name(result), "ring", "orange"),
     ]
     if result.model.learns_failures:
         legend.append(Key("P(success), right-hand scale", "dotted", "red"))

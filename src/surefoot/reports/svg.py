@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from surefoot.errors import MissingExtraError
+from surefoot.optimize.scales import written_out
 from surefoot.reports.numbers import power
 from surefoot.reports.page import DRAWING, markup
 from surefoot.style import LIGHT, rc_parameters
@@ -74,13 +75,17 @@ def _plain_log_ticks(figure: Any) -> None:
 
     for ax in figure.axes:
         for axis in (ax.xaxis, ax.yaxis):
-            if axis.get_scale() not in ("log", "symlog"):
+            if axis.get_scale() not in ("log", "symlog") or _is_written_out(axis):
                 continue
             low, high = sorted(axis.get_view_interval())
             if axis.get_scale() == "log" and high < 20.0 * low:
                 axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
             axis.set_major_formatter(FuncFormatter(lambda value, _: power(value, 3)))
             axis.set_minor_formatter(NullFormatter())
+
+
+def _is_written_out(axis: Any) -> bool:
+    return getattr(axis.get_major_formatter(), "func", None) is written_out
 
 
 def inline(svg: str, alt: str) -> Markup:

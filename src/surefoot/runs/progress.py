@@ -69,12 +69,16 @@ class ConsoleReporter:
             if counts.finished:
                 self.note(f"continuing after {counts.finished} evaluation{'s' * (counts.finished != 1)}")
             if counts.forgotten:
-                self.note(f"{counts.forgotten} evaluations are forgotten: they do not count and teach nothing")
+                n = counts.forgotten
+                do = "evaluation is forgotten: it does" if n == 1 else "evaluations are forgotten: they do"
+                self.note(f"{n} {do} not count and {'teaches' if n == 1 else 'teach'} nothing")
             if counts.outside:
                 total = counts.finished + counts.outside
                 self.note(
-                    f"{counts.outside} of {total} evaluations are outside the parameters of today: kept, neither used "
-                    f"nor counted; the other {counts.finished} count towards n_evals = {counts.n_evals}"
+                    f"{counts.outside} of {total} evaluation{'s' * (total != 1)} "
+                    f"{'is' if counts.outside == 1 else 'are'} outside the parameters of today: kept, neither used nor "
+                    f"counted; the other {counts.finished} count{'s' * (counts.finished == 1)} towards n_evals = "
+                    f"{counts.n_evals}"
                 )
         nothing = "nothing within the limits yet" if counts.finished > counts.failed else "no success yet"
         parts = [nothing if counts.best is None else f"best {counts.best:.6g}"]
