@@ -63,6 +63,13 @@ def filled(text: str, values: Mapping[str, Any], style: str = "{}") -> str:
     )
 
 
+def fillings(text: str, values: Mapping[str, Any], style: str = "{}") -> Iterator[tuple[str, str, str]]:
+    """The placeholders of a text: name, format and what is written; ValueError as above."""
+    for _, name, spec in _pieces(text, style):
+        if name is not None:
+            yield name, spec, _formatted(values[name], spec)
+
+
 def names_in(text: str, samples: Samples, style: str = "{}") -> set[str]:
     """The names in a text, each with a format that suits its values."""
     try:

@@ -45,6 +45,7 @@ from surefoot.runs.names import NO_SHARE, PROGRESS
 from surefoot.runs.patience import Patience
 from surefoot.runs.problem import Problem
 from surefoot.runs.rescue import Unsaved
+from surefoot.runs.same_inputs import SameInputs
 from surefoot.runs.set_up import stop_if_set_up_fails
 from surefoot.runs.signals import Signals
 from surefoot.runs.storage import is_copied, make_durable, parse_url, shown_url
@@ -103,6 +104,7 @@ class Worker:
         self._n_before = 0  # evaluations of earlier runs
         self._told_to_finish = self._said_no_share = False
         self._exhausted = False
+        self._same = SameInputs(reporter.note)
         self._enough = ""  # why to stop before the budget is used up
         self._files = files_of(problem.evaluator, problem.folder)
         self._stamps = stamps_of(self._files)
@@ -118,6 +120,7 @@ class Worker:
             with Heart(self._claims):
                 try:
                     self._loop()
+                    self._same.at_the_end()
                 except StorageLostError:
                     self._lost = True
                     raise
@@ -383,5 +386,7 @@ class Worker:
             self._reporter.note(note)
 
     def _progress(self) -> None:
-        self._counts = self._persist(lambda: counts_of(self._study, self._problem.n_evals, self._claims.trials()))
+        trials = self._persist(self._claims.trials)
+        self._counts = self._persist(lambda: counts_of(self._study, self._problem.n_evals, trials))
         self._reporter.progress(self._counts)
+        self._same.look(trials)
