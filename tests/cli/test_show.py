@@ -14,8 +14,12 @@ import optuna
 import pytest
 from optuna.distributions import FloatDistribution
 from optuna.trial import TrialState, create_trial
+from typer.testing import CliRunner
 
+import surefoot
+from surefoot.cli.app import app
 from surefoot.cli.trials import fitted, whole
+from surefoot.errors import InvalidInputError
 from surefoot.integrations.optuna_history import OUTPUT, REASON
 from surefoot.runs.storage import close_storage, open_storage
 
@@ -177,3 +181,21 @@ def test_what_a_terminal_would_obey_is_not_passed_on():
         "reason": "c\x1b[2J\nd",
     }
     assert "\x1b" not in "".join([*fitted([row], 80), *whole([row])])
+
+
+@pytest.mark.parametrize("arguments", [["show"], ["report"], ["list"], ["export"]])
+def test_a_run_saved_by_minimize_is_told_how_to_be_opened(tmp_path, arguments):
+    path = tmp_path / "run.json"
+    surefoot.minimize(lambda x: x[0] ** 2, [(-1.0, 1.0)], n_evals=3).save(path)
+    done = CliRunner().invoke(app, [*arguments, str(path)])
+    assert isinstance(done.exception, InvalidInputError)
+    told = str(done.exception)
+    assert "a run saved by minimize; try surefoot.write_report(surefoot.Optimizer.load(" in told
+    assert eval(re.search(r"print\((.*)\) in Python", told)[1]).nfev == 3  # what it says to try
+
+
+def test_a_file_that_is_no_run_at_all_is_not_called_one(tmp_path):
+    (tmp_path / "run.json").write_text('{"format": "another program"}' + " " * 200)
+    done = CliRunner().invoke(app, ["show", str(tmp_path / "run.json")])
+    assert "saved by minimize" not in str(done.exception)
+    assert "expected a database of studies" in str(done.exception)

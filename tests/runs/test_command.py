@@ -73,7 +73,7 @@ if first:
     sys.exit(75)
 """
     problem = make_problem(code, objective={"retry_on": [75], "value": {"json": "out.json", "key": "v"}})
-    assert "FileNotFoundError" in evaluate(problem).reason
+    assert evaluate(problem).reason == "no value: out.json was not written"
     assert (problem.evaluations_folder / "000000.try-1" / "out.json").exists()
 
 
@@ -151,7 +151,20 @@ def test_folders_that_cannot_be_made_are_an_error_and_not_a_failure(make_problem
         ("pass", {}, "no value: nothing on stdout"),
         ("print('done')", {}, "no value: 'done' is not a number"),
         ("print(1)", {"value": {"regex": "loss (.*)"}}, "no value: nothing in stdout matches"),
-        ("print(1)", {"value": {"json": "o", "key": "k"}}, "no value: 'k' of o (FileNotFoundError"),
+        ("print(1)", {"value": {"json": "o", "key": "k"}}, "no value: o was not written"),
+        ("open('o', 'w')", {"value": {"json": "o"}}, "no value: o is no JSON: it is empty"),
+        (
+            "open('o', 'w').write('loss = 3')",
+            {"value": {"json": "o", "key": "k"}},
+            "no value: o is no JSON (Expecting value: line 1 column 1 (char 0)); it begins with 'loss = 3'",
+        ),
+        ("open('o', 'wb').write(b'\\xff[')", {"value": {"json": "o"}}, "no value: o is no JSON ("),
+        (
+            "open('o', 'w').write('{\"fit\": {\"los\": 3}}')",
+            {"value": {"json": "o", "key": "fit.loss"}},
+            "no value: o has no 'fit.loss': no 'loss' in 'los'",
+        ),
+        ("import os; os.mkdir('o')", {"value": {"json": "o"}}, "no value: o could not be read: "),
         ("import sys; print(1); sys.exit(4)", {}, "exit status 4"),
         ("import sys; sys.exit('mesh\\ncollapsed')", {}, "exit status 1: collapsed"),
         ("import os; os.kill(os.getpid(), 11)", {}, "the process was killed by SIGSEGV (segmentation fault)"),
@@ -164,6 +177,7 @@ def test_a_failure_has_its_reason(make_problem, code, options, reason):
     evaluation = evaluate(make_problem(code, objective=options))
     assert (evaluation.status, math.isnan(evaluation.y)) == ("failed", True)
     assert evaluation.reason.startswith(reason)
+    assert "/" not in evaluation.reason
 
 
 @pytest.mark.parametrize(

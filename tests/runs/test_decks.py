@@ -10,7 +10,7 @@ from optuna.distributions import FloatDistribution, IntDistribution
 from surefoot.errors import InvalidInputError
 from surefoot.runs.dry_run import check
 from surefoot.runs.evaluation import evaluate_trial
-from surefoot.runs.placeholders import filled, written
+from surefoot.runs.placeholders import filled, names_in, written
 
 POINT = {"a": 1.5, "b": 2.0}
 ECHO = "print(1.0)"
@@ -40,6 +40,31 @@ def test_a_template_is_rendered_in_its_style_and_nothing_else_changes(evaluated,
     (tmp_path / "t.in").write_bytes(template.encode())
     _, folder = evaluated(files={"deck.txt": "t.in"}, placeholders=style)
     assert (folder / "deck.txt").read_bytes() == text.encode()
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ('{"length": 1}', '{"length": 1}'),
+        ('{"length": {length:.1f}}', '{"length": 1.5}'),
+        ('{"x": {"y": {length}, "z": {"u": 2}}}', '{"x": {"y": 1.5, "z": {"u": 2}}}'),
+        ("{print $1}", "{print $1}"),
+        ("{}", "{}"),
+    ],
+)
+def test_braces_that_are_no_placeholder_are_answered_with_what_works(text, meant):
+    with pytest.raises(InvalidInputError, match=r"try {{ and }} for braces that are no placeholder: ") as raised:
+        names_in(f"before {text} after", {"length": (1.5,)})
+    attempt = str(raised.value).partition("placeholder: ")[2]
+    assert names_in(attempt, {"length": (1.5,)}) <= {"length"}
+    assert filled(attempt, {"length": 1.5}) == meant
+
+
+def test_braces_around_a_name_may_be_a_misspelled_parameter_or_braces():
+    with pytest.raises(InvalidInputError, match=r"try a parameter, length, or .* placeholder: {{other}}$"):
+        names_in("{other}", {"length": (1.5,)})
+    with pytest.raises(InvalidInputError, match=r"try length$"):
+        names_in("{lenght}", {"length": (1.5,)})
 
 
 def test_bytes_that_are_no_text_stay(evaluated, tmp_path):

@@ -3,11 +3,13 @@
 import os
 import sys
 import time
+from dataclasses import replace
 
 import pytest
 
 from surefoot.errors import InvalidInputError, SuggestionError, TooManyFailuresError
 from surefoot.integrations.optuna_history import result_of
+from surefoot.runs import set_up
 from surefoot.runs.dry_run import check
 from surefoot.runs.forget import forget
 from surefoot.runs.running import run
@@ -48,6 +50,50 @@ def test_a_command_that_never_works_is_noticed_after_five_evaluations(make_probl
 )
 def test_failures_of_a_simulator_that_works_do_not_stop_a_run(make_problem, reporter, code, table):
     assert run(make_problem(code, n_evals=8, **table), reporter=reporter).nfev == 8
+
+
+MISSPELLED = """
+import os, sys
+number = int(os.environ["SUREFOOT_TRIAL"])
+if number in (1, 3):
+    sys.exit(f"crash of kind {'ab'[number % 4 > 1]}")
+open("r.json", "w").write('{"loss": 3.5}')
+"""
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_result_that_is_never_written_is_noticed_however_slow_and_amid_crashes(
+    make_problem, reporter, monkeypatch, workers
+):
+    monkeypatch.setattr(set_up, "_AT_ONCE_S", 0.0)  # every evaluation takes longer
+    problem = make_problem(MISSPELLED, n_evals=20, objective={"value": {"json": "result.json", "key": "loss"}})
+    said = (
+        r"none in the first 5 .* status 0 \(2 others crashed\): result.json was not written \(5\); .* has r.json; try"
+    )
+    with pytest.raises(TooManyFailuresError, match=said):
+        run(problem, workers=workers, reporter=reporter)
+    assert len([status for status in statuses(problem) if status == "failed"]) in (7, 7 + workers - 1)
+    again = replace(problem, n_evals=12)
+    assert run(again, reporter=reporter).nfev == 12  # who starts it again wants to go on
+
+
+def test_five_results_that_are_missing_in_a_run_that_goes_on_after_crashes_stop_it(make_problem, reporter):
+    crashes = make_problem("import sys; sys.exit(3)", n_evals=6, max_failures=0)
+    run(crashes, reporter=reporter)
+    problem = make_problem("pass", n_evals=20)
+    with pytest.raises(TooManyFailuresError, match=r"\(6 others crashed\): nothing on stdout \(5\); try mending"):
+        run(problem, reporter=reporter)
+    assert len(statuses(problem)) == 11
+
+
+@pytest.mark.parametrize("first", ["print(1.0)", "print('nan')"])
+def test_a_number_among_the_first_five_says_that_it_is_read_at_the_right_place(make_problem, reporter, first):
+    code = f"import os\nif os.environ['SUREFOOT_TRIAL'] == '2': {first}"
+    assert run(make_problem(code, n_evals=8), reporter=reporter).nfev == 8
+
+
+def test_a_program_without_values_is_not_stopped_where_nothing_ever_stops(make_problem, reporter):
+    assert run(make_problem("pass", n_evals=7, max_failures=0), reporter=reporter).nfev == 7
 
 
 def test_forgotten_trials_do_not_count_and_a_corrected_run_starts_as_if_they_were_not(make_problem, reporter, tmp_path):

@@ -179,7 +179,9 @@ def test_the_best_of_a_study_is_within_its_limits(make_problem, reporter):
 
 def test_a_command_that_does_not_return_a_limited_output_is_told_how_it_could(make_problem, reporter):
     problem = make_problem("print(1.0)", n_evals=4, outputs={"stress": "<= 3"})
-    with pytest.raises(InvalidInputError, match=r"an output 'stress', .*; got 'value'; try \[objective.results\] with"):
+    with pytest.raises(
+        InvalidInputError, match=r"output 'stress' .*; got one number without a name; try \[objective.results\] with"
+    ):
         run(problem, reporter=reporter)
 
 
@@ -191,7 +193,7 @@ def test_the_final_table_tells_the_limits(make_problem, reporter):
 
 
 def test_an_output_that_no_evaluation_has_stops_the_run(make_problem, reporter):
-    with pytest.raises(InvalidInputError, match=r"'strain'.*'stress'"):
+    with pytest.raises(InvalidInputError, match=r"'strain'.*; got mass, stress; try"):
         run(limited(make_problem, {"strain": ">= 30"}), reporter=reporter)
 
 

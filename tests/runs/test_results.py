@@ -79,7 +79,7 @@ def test_a_number_is_found(result_of, source, value):
         ({"file": "lst", "line": "Cd", "column": 9}, "no word 9 in the line 'Cd , 0.31 , 0.02'"),
         ({"file": "csv", "column": "p"}, "no column 'p' in csv"),
         ({"file": "csv", "column": "t [s]", "take": 7}, "number 7 was asked for, and there are 3"),
-        ({"file": "nowhere", "column": 1}, "nowhere: no such file"),
+        ({"file": "nowhere", "column": 1}, "nowhere was not written"),
         ({"json": "js", "key": "s.w"}, "js has no 's.w': no 'w' in 'v'"),
         ({"json": "js", "key": "s.v"}, "is [1, 2.5], not a number"),
         ({"json": "lst", "key": "s"}, "lst is no JSON"),

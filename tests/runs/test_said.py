@@ -1,6 +1,7 @@
 """What a run says of itself: the best by today's rules, what waits, what is no share; and how it exits."""
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -8,6 +9,7 @@ import warnings
 
 import pytest
 
+from surefoot.errors import InvalidInputError
 from surefoot.integrations.optuna_history import result_of
 from surefoot.runs.add import add_rows
 from surefoot.runs.problem import problem_from
@@ -60,6 +62,41 @@ def test_a_table_without_rules_has_no_column_for_them(problem, reporter):
     run(problem(1), reporter=reporter)
     with opened(problem().default_storage) as storage:
         assert "within" not in trial_rows(load_study(storage))[0]
+
+
+FILE = """
+n_evals = 6
+[parameters]
+a = {{low = 0.0, high = 1.0}}
+[objective]
+command = [{python!r}, "-I", "-S", "-c", {code!r}, "{{a}}"]
+value = {{json = "o"}}
+name = "cost"
+[outputs]
+{limit}
+"""
+
+
+@pytest.mark.parametrize(
+    ("limit", "hint"),
+    [('stres = "<= 1"', "try stress"), ('q = "<= 1"', r"try \[objective.results\] with a line for each number")],
+)
+@pytest.mark.parametrize("arguments", [["run", "p.toml"], ["check", "p.toml", "--run"]])
+def test_a_limit_on_an_output_that_never_comes_is_an_error_of_the_file(tmp_path, limit, hint, arguments):
+    code = CODE.replace("{", "{{").replace("}", "}}")
+    (tmp_path / "p.toml").write_text(FILE.format(python=sys.executable, code=code, limit=limit))
+    done = command(tmp_path, *arguments)
+    name = limit.split()[0]
+    said = rf"error: p.toml, line 10: expected the output '{name}' of \[outputs\] from the program; got cost, stress; "
+    assert re.search(said + hint, done.stderr), done.stderr
+    assert done.returncode == 2
+    assert "= nan" not in done.stdout
+
+
+def test_a_limit_on_an_output_that_a_function_never_returns_asks_for_a_dict(make_problem, reporter):
+    problem = make_problem(python="def evaluate(x): return x['a']", outputs={"stress": "<= 1"})
+    with pytest.raises(InvalidInputError, match="from the function; got one number without a name; try returning a di"):
+        run(problem, reporter=reporter)
 
 
 def test_a_trial_run_says_what_is_forbidden_and_what_is_outside_a_limit(problem):

@@ -32,7 +32,7 @@ def check(
     from surefoot.runs.dry_run import check as check_problem
     from surefoot.runs.dry_run import first_point
     from surefoot.runs.evaluation import close
-    from surefoot.runs.problem import read_problem
+    from surefoot.runs.problem import placed_in, read_problem
     from surefoot.runs.trial_run import evaluate_aloud, point_of
 
     console = Console()
@@ -46,7 +46,8 @@ def check(
         say(line)
     if run or at:
         try:
-            evaluation = evaluate_aloud(checked, point, say)
+            with placed_in(problem):
+                evaluation = evaluate_aloud(checked, point, say)
         finally:
             close()
         if not evaluation.ok:

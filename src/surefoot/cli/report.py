@@ -79,6 +79,8 @@ def _inference(source: str, out: Path | None, title: str) -> Path:
     from surefoot.inference.result import Inference
     from surefoot.reports.pulmonary import write_report
     from surefoot.reports.pulmonary.document import TITLE
+    from surefoot.runs.saved import refuse_saved_run
 
+    refuse_saved_run(Path(source), "a storage, or a saved inference")
     inference = Inference.load(source)
     return write_report(inference, out or Path(f"{Path(source).stem}.html"), title=title or TITLE)

@@ -52,7 +52,7 @@ def run(
     Example: surefoot run stiffness.toml --workers 4
     """
     from surefoot.errors import InvalidInputError
-    from surefoot.runs.problem import read_problem
+    from surefoot.runs.problem import placed_in, read_problem
     from surefoot.runs.progress import ConsoleReporter, final_table
     from surefoot.runs.running import run as run_problem
     from surefoot.runs.worker import INTERRUPTED
@@ -75,6 +75,7 @@ def run(
             workers = workers or cluster.n_threads
         if slurm:
             workers = workers or checked.slurm.workers
+        stack.enter_context(placed_in(problem))
         reporter = stack.enter_context(ConsoleReporter(console))
         result = run_problem(checked, place, workers=workers or 1, executor=executor, slurm=slurm, reporter=reporter)
     console.print(final_table(result, checked.name, checked.n_evals))

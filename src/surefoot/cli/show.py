@@ -51,8 +51,9 @@ def show(
 
 def _show_study(study: Study, console: Console) -> None:
     from surefoot.cli.trials import fitted, whole
-    from surefoot.integrations.optuna_history import STUDY, result_of
+    from surefoot.integrations.optuna_history import STUDY, result_of, trials_of
     from surefoot.runs.progress import final_table
+    from surefoot.runs.same_inputs import told_of_same
     from surefoot.runs.tables import trial_rows
 
     rows = trial_rows(study)
@@ -65,7 +66,8 @@ def _show_study(study: Study, console: Console) -> None:
     if len(study.directions) == 1 and any(row["status"] in ("ok", "failed", "transient", "pruned") for row in rows):
         result = result_of(study)
         console.print()
-        table = final_table(result, escape(study.study_name), about.get("n_evals") or result.nfev)
+        same = told_of_same(trials_of(study))
+        table = final_table(result, escape(study.study_name), about.get("n_evals") or result.nfev, also=same)
         (console if console.is_terminal else Console(width=_WIDE)).print(table)
 
 

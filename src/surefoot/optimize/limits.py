@@ -120,18 +120,13 @@ def limits_of(outputs: Mapping[str, str]) -> tuple[Limit, ...]:
     return tuple(parse_limit(name, text) for name, text in outputs.items())
 
 
-BY_A_FUNCTION = "returning a dict of numbers by name"
-
-
-def check_returned(
-    limited: Mapping[str, str], returned: Iterable[str], any_success: bool = True, how: str = BY_A_FUNCTION
-) -> None:
-    """An error if an output that has a limit is not among those that successes have returned; `how` they could be."""
+def check_returned(limited: Mapping[str, str], returned: Iterable[str], any_success: bool = True) -> None:
+    """An error if an output that has a limit is not among those that successes have returned."""
     names = list(returned)
     for name in limited if any_success else ():
         if name not in names:
             near = get_close_matches(name, names, 1)
-            hint = f"outputs={{{near[0]!r}: …}}" if near else how
+            hint = f"outputs={{{near[0]!r}: …}}" if near else "returning a dict of numbers by name"
             raise InvalidInputError(
                 f"expected an output {name!r}, which has the limit {limited[name]!r}; got "
                 f"{', '.join(map(repr, names)) or 'none'}; try {hint}"

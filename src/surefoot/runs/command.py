@@ -15,7 +15,7 @@ from surefoot.execute.processes import Processes, wait
 from surefoot.execute.supervise import CANNOT_START, MESSAGE
 from surefoot.runs.evaluator import Evaluator, Step
 from surefoot.runs.extract import Call, Found, extract
-from surefoot.runs.names import PROGRESS, STDERR, STDOUT
+from surefoot.runs.names import NO_VALUE, PROGRESS, STDERR, STDOUT
 from surefoot.runs.placeholders import fill
 from surefoot.runs.reading import read_partial, read_value, tail
 
@@ -100,7 +100,7 @@ def _with_results(outcome: Outcome, evaluator: Evaluator, found: dict[str, Found
     optional = {name for name, source in evaluator.results if source.optional or name == PROGRESS}
     lost = [name for name, one in found.items() if one.error and name not in optional]
     if lost and not outcome.reason:
-        outcome = Outcome(reason=f"no value: {lost[0]}: {found[lost[0]].error}")
+        outcome = Outcome(reason=f"{NO_VALUE}{lost[0]}: {found[lost[0]].error}")
     known = {name: one.number for name, one in found.items() if not one.error}
     missing = dict.fromkeys(optional - set(known) - {PROGRESS}, math.nan) if not outcome.reason else {}
     return _with_outputs(outcome, known | missing)

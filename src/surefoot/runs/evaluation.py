@@ -27,6 +27,7 @@ from surefoot.runs.command import Surroundings, Watch, run_command
 from surefoot.runs.names import PARAMETERS_FILE, STDERR, STDOUT
 from surefoot.runs.problem import Problem
 from surefoot.runs.reading import tail
+from surefoot.runs.same_inputs import INPUTS, digest_of
 
 _TAIL_BYTES = 2000  # of stdout and stderr each, kept in the storage: readable from any machine
 _NO_SPACE_BYTES = 2**16  # a disk with less than this left is full
@@ -39,7 +40,7 @@ class Finished:
     """An evaluation and what it left behind."""
 
     evaluation: Evaluation  # its x is empty: the caller knows the point
-    output: dict[str, str]  # host, folder, and the ends of stdout and stderr
+    output: dict[str, str]  # host, folder, the ends of stdout and stderr, a digest of the input
     names: tuple[str, ...] = ()  # of a failure, as retry_on has them
 
 
@@ -69,6 +70,8 @@ def evaluate_trial(
     status: Literal["failed", "transient"] = "transient" if transient else "failed"
     evaluation = from_outcome((), outcome, duration, name, status, problem.settings.outputs)
     told = {"host": platform.node(), "folder": str(folder), **_ends(problem, folder, bool(outcome.reason))}
+    if problem.evaluator.command and (digest := digest_of(problem, _values(problem, number, x, folder))):
+        told[INPUTS] = digest
     return Finished(evaluation, told, outcome.exception_names)
 
 
@@ -123,8 +126,12 @@ def _surroundings(
         except (TypeError, ValueError, OverflowError):
             raise ValueError(f"{spec} returned {outcome.value!r:.100}, not a number") from None
 
-    values = {**x, "here": str(problem.folder), "folder": str(folder), "trial": number}
-    return Surroundings(values, x, folder, environment, processes, call)
+    return Surroundings(_values(problem, number, x, folder), x, folder, environment, processes, call)
+
+
+def _values(problem: Problem, number: int, x: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """Of all placeholders."""
+    return {**x, "here": str(problem.folder), "folder": str(folder), "trial": number}
 
 
 def _call(problem: Problem, spec: str, argument: Any, folder: Path, environment: dict[str, str]) -> Outcome:

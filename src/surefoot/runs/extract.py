@@ -14,7 +14,7 @@ from typing import Any
 from surefoot.execute.match import find
 from surefoot.formulas import parse_formula
 from surefoot.runs.names import STDOUT
-from surefoot.runs.reading import match_limit, read_end, searched_from
+from surefoot.runs.reading import followed, in_short, match_limit, no_format, not_read, read_end, searched_from
 from surefoot.runs.results import Source
 from surefoot.runs.values import as_number
 
@@ -42,10 +42,10 @@ def extract(
         try:
             numbers = {k: v for k, v in known.items() if isinstance(v, (int, float))}
             found[name] = _read(source, folder, numbers, found, left_s, call)
-        except (OSError, ValueError) as error:
-            why = "no such file" if isinstance(error, FileNotFoundError) else str(error)
-            where = f"{source.file or 'stdout'}: " if isinstance(error, OSError) else ""
-            found[name] = Found(math.nan, error=f"{where}{why}")
+        except OSError as error:
+            found[name] = Found(math.nan, error=not_read(source.file or "stdout", error))
+        except ValueError as error:
+            found[name] = Found(math.nan, error=str(error))
     return found
 
 
@@ -95,17 +95,12 @@ def _by_key(path: Path, source: Source) -> Found:
     try:
         here = _parsed(raw, source.format)
     except Exception as error:  # whatever a parser raises, the file is what is wrong
-        told = " ".join(str(error).split())
-        raise ValueError(f"{source.file} is no {source.format.upper()} ({told[:_MOST_QUOTED]})") from None
-    for key in source.key.split("."):
-        try:
-            here = here[int(key)] if isinstance(here, list) else here[key]
-        except (LookupError, TypeError, ValueError):
-            raise ValueError(f"{source.file} has no {source.key!r}: no {key!r} in {_short(here)}") from None
+        raise ValueError(no_format(source.file, source.format, raw, error)) from None
+    here = followed(here, source.key, source.file)
     if here is None:
         return Found(math.nan, f"{source.key} = null")
     if isinstance(here, bool) or not isinstance(here, (int, float)):
-        raise ValueError(f"{source.key!r} of {source.file} is {_short(here)}, not a number")
+        raise ValueError(f"{source.key!r} of {source.file} is {in_short(here)}, not a number")
     return Found(float(here), f"{source.key} = {here!r}")
 
 
@@ -117,10 +112,6 @@ def _parsed(raw: bytes, kind: str) -> Any:
     import yaml  # type: ignore[import-untyped]
 
     return yaml.safe_load(raw)
-
-
-def _short(value: Any) -> str:
-    return f"{', '.join(map(str, value))!r:.100}" if isinstance(value, dict) else f"{value!r:.100}"
 
 
 def _lines(path: Path) -> list[str]:

@@ -26,6 +26,7 @@ from surefoot.runs.values import text_of
 OWN = ("here", "folder", "trial")
 STYLES = ("{}", "${}", "@@")
 _SAMPLES = 1000  # numbers over the range of a real parameter
+_MOST_SHOWN = 200  # characters of an example
 FEW = 500  # of them that differ in a text
 _MARKS = {
     "${}": re.compile(r"\$\{([^\W\d]\w*)(?::([^{}\n]*))?\}"),
@@ -62,15 +63,23 @@ def filled(text: str, values: Mapping[str, Any], style: str = "{}") -> str:
     )
 
 
+def fillings(text: str, values: Mapping[str, Any], style: str = "{}") -> Iterator[tuple[str, str, str]]:
+    """The placeholders of a text: name, format and what is written; ValueError as above."""
+    for _, name, spec in _pieces(text, style):
+        if name is not None:
+            yield name, spec, _formatted(values[name], spec)
+
+
 def names_in(text: str, samples: Samples, style: str = "{}") -> set[str]:
     """The names in a text, each with a format that suits its values."""
     try:
         found = [(name, spec) for _, name, spec in _pieces(text, style) if name is not None]
         for name, spec in found:
             if name not in samples:
-                known = next(iter(samples))
-                brace = f"{{{{{{{name}}}}}}} where braces are meant" if style == "{}" else _way_out(style)
-                attempt = nearest(name, samples) or f"a parameter, {known}, or {brace}"
+                brace = _with_braces(name, spec, samples) if style == "{}" else _way_out(style)
+                is_name = name.strip().isidentifier()  # else it is a piece of JSON, say, or of awk
+                near = nearest(name, samples) or f"a parameter, {next(iter(samples))}, or {brace}"
+                attempt = near if is_name else brace
                 among = f"placeholders among {', '.join(samples)} in {shown(text)}"
                 raise UnknownNameError(f"expected {among}; got {shown(name)}; try {attempt}")
             wide = any(len(digits) > 3 for digits in re.findall(r"\d+", spec))
@@ -94,6 +103,18 @@ def written(text: str, style: str, parameters: Mapping[str, BaseDistribution]) -
         if isinstance(d, FloatDistribution) and d.step is None and not d.single():
             values = (np.geomspace if d.log else np.linspace)(d.low, d.high, _SAMPLES)
             yield name or "", spec, len({_formatted(float(value), spec) for value in values}) if spec else _SAMPLES
+
+
+def _with_braces(name: str, spec: str, samples: Samples) -> str:
+    """How braces are written that are no placeholder: those of the text in question, but for the parameters in it."""
+    text = "{" + name + (f":{spec}" if spec else "") + "}"
+    names = "|".join(map(re.escape, samples))
+    known = re.compile(r"\{(?:" + names + r")(?::[^{}]*)?\}")
+    kept = [found[0] for found in known.finditer(text)]
+    doubled = [part.replace("{", "{{").replace("}", "}}") for part in known.split(text)]
+    written = "".join(before + placeholder for before, placeholder in zip(doubled, [*kept, ""], strict=True))
+    rule = "{{ and }} for braces that are no placeholder"
+    return f"{rule}: {written}" if len(written) <= _MOST_SHOWN and "\n" not in written else rule
 
 
 def _way_out(style: str) -> str:

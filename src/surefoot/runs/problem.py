@@ -29,7 +29,8 @@ import os
 import re
 import tomllib
 import warnings
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -120,8 +121,23 @@ def read_problem(path: Path) -> Problem:
     try:
         return problem_from(table, path.resolve().parent, default_name=path.stem)
     except InvalidInputError as error:
-        line = line_of(text, error.place)
-        raise within(error, f"{path.name}{f', line {line}' if line else ''}: {error}") from None
+        raise _located(error, path, text) from None
+
+
+@contextmanager
+def placed_in(path: Path) -> Iterator[None]:
+    """An error that an evaluation shows to be one of a key of the problem file names the file and the line, too."""
+    try:
+        yield
+    except InvalidInputError as error:
+        if not error.place:
+            raise
+        raise _located(error, path, _read(path)[0]) from None
+
+
+def _located(error: InvalidInputError, path: Path, text: str) -> InvalidInputError:
+    line = line_of(text, error.place)
+    return within(error, f"{path.name}{f', line {line}' if line else ''}: {error}")
 
 
 def _read(path: Path) -> tuple[str, dict[str, Any]]:

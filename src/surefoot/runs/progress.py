@@ -128,8 +128,8 @@ def _duration(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds < 100 else f"{minutes:.0f} min" if minutes < 100 else f"{hours:.1f} h"
 
 
-def final_table(result: Result, name: str, n_evals: int) -> Table:
-    """What came of it."""
+def final_table(result: Result, name: str, n_evals: int, also: str = "") -> Table:
+    """What came of it; `also`: another note."""
     of = f"{result.nfev} of {n_evals} evaluations"
     if result.nfev > n_evals:  # late results, or a budget that was lowered
         of = f"{result.nfev} evaluations, more than the {n_evals} asked for"
@@ -158,7 +158,7 @@ def final_table(result: Result, name: str, n_evals: int) -> Table:
         table.add_row("", f"and {len(groups) - _MOST_REASONS} other reasons")
     for constraint in result.space.constraints:
         table.add_row("constraint", escape(str(constraint)))
-    for note in notes(result):
+    for note in [*notes(result), *([also] if also else [])]:
         table.add_row("note", escape(note))
     if ahead := outlook(result):
         table.add_row("outlook", escape(ahead))

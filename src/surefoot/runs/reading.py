@@ -11,11 +11,13 @@ from typing import Any
 
 from surefoot.execute.match import find
 from surefoot.runs.evaluator import ValueSource
-from surefoot.runs.names import STDOUT
+from surefoot.runs.names import NO_VALUE, STDOUT
 from surefoot.runs.values import as_number
 
 _MOST_BYTES = 64 * 2**20  # of stdout, from its end, and of a JSON file
+_MOST_QUOTED = 80  # characters of the beginning of a file
 _MATCH_AT_LEAST_S, _MATCH_AT_MOST_S = 5.0, 30.0  # for a regular expression, whatever time is left
+NOT_WRITTEN = "was not written"
 # a pipe is not waited for, children do not inherit it, line ends stay; where a system knows these flags
 _AT_ONCE = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_NONBLOCK", "O_CLOEXEC", "O_BINARY"))
 
@@ -49,7 +51,7 @@ def read_value(source: ValueSource, folder: Path, left_s: float) -> float | dict
         return as_number(_last_match(source.regex, folder / STDOUT, match_limit(left_s)))
     lines = [line for line in tail(folder / STDOUT, 2**20).splitlines() if line.strip()]
     if not lines:
-        raise ValueError("no value: nothing on stdout")
+        raise ValueError(f"{NO_VALUE}nothing on stdout")
     return as_number(lines[-1])
 
 
@@ -82,29 +84,73 @@ def _last_match(expression: str, path: Path, limit_s: float) -> str:
     except OSError:
         first, size = 0, 0
     if not size:
-        raise ValueError("no value: nothing on stdout")
+        raise ValueError(f"{NO_VALUE}nothing on stdout")
     try:
         return find(expression, path, first, limit_s)[0][0]
     except ValueError as error:
-        raise ValueError(f"no value: {error}") from None
+        raise ValueError(f"{NO_VALUE}{error}") from None
 
 
 def _from_json(path: Path, source: ValueSource) -> float | dict[str, float]:
-    found: Any
     try:
-        text = read_end(path, _MOST_BYTES + 1)
-        if len(text) > _MOST_BYTES:
-            raise OSError(f"more than {_MOST_BYTES >> 20} MiB")
-        found = json.loads(text)
-        for key in source.key.split(".") if source.key else ():
-            found = found[int(key)] if isinstance(found, list) else found[key]
+        found = followed(_parsed(path, source.json), source.key, source.json)
         if isinstance(found, dict):  # beside its numbers it may hold anything
             return {name: _json_number(value) for name, value in found.items() if name and _is_json_number(value)}
         if _is_json_number(found):
             return _json_number(found)
-    except (OSError, ValueError, LookupError, TypeError, OverflowError, RecursionError) as error:
-        raise ValueError(f"no value: {source.key!r} of {source.json} ({type(error).__name__}: {error})") from None
-    raise ValueError(f"no value: {source.key!r} of {source.json} is {found!r:.100}, not a number")
+    except OSError as error:
+        raise ValueError(f"{NO_VALUE}{not_read(source.json, error)}") from None
+    except UnreadableError as error:
+        raise ValueError(f"{NO_VALUE}{error}") from None
+    except (ValueError, OverflowError, RecursionError) as error:  # numbers or depths beyond all measure
+        raise ValueError(f"{NO_VALUE}{source.key!r} of {source.json} ({type(error).__name__}: {error})") from None
+    raise ValueError(f"{NO_VALUE}{source.key!r} of {source.json} is {found!r:.100}, not a number")
+
+
+def _parsed(path: Path, name: str) -> Any:
+    text = read_end(path, _MOST_BYTES + 1)
+    if len(text) > _MOST_BYTES:
+        raise OSError(f"more than {_MOST_BYTES >> 20} MiB")
+    try:
+        return json.loads(text)
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise UnreadableError(no_format(name, "json", text, error)) from None
+
+
+class UnreadableError(ValueError):
+    """The file is not of its format, or has no such key; the text says so."""
+
+
+def followed(found: Any, key: str, name: str) -> Any:
+    """What is at a key like fits.0.loss of what the file `name` holds; the whole without a key."""
+    for part in key.split(".") if key else ():
+        try:
+            found = found[int(part)] if isinstance(found, list) else found[part]
+        except (LookupError, TypeError, ValueError):
+            raise UnreadableError(f"{name} has no {key!r}: no {part!r} in {in_short(found)}") from None
+    return found
+
+
+def in_short(value: Any) -> str:
+    """A value from a file, of a table its keys."""
+    return f"{', '.join(map(str, value))!r:.100}" if isinstance(value, dict) else f"{value!r:.100}"
+
+
+def not_read(name: str, error: OSError) -> str:
+    """Why a file that a program should have written was not read, without the path of this evaluation."""
+    if isinstance(error, FileNotFoundError):
+        return f"{name} {NOT_WRITTEN}"
+    return f"{name} could not be read: {error.strerror or error}"
+
+
+def no_format(name: str, kind: str, raw: bytes, error: Exception) -> str:
+    """What is wrong with a file that is no JSON, say, and how it begins."""
+    begins = raw[: 8 * _MOST_QUOTED].decode(errors="replace").strip()
+    if not begins:
+        return f"{name} is no {kind.upper()}: it is empty"
+    told = " ".join(str(error).split())[:160]
+    quoted = begins if len(begins) <= _MOST_QUOTED else begins[:_MOST_QUOTED] + "…"
+    return f"{name} is no {kind.upper()} ({told}); it begins with {quoted!r}"
 
 
 def _is_json_number(value: Any) -> bool:

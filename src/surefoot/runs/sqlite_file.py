@@ -19,6 +19,7 @@ from optuna.exceptions import StorageInternalError
 from optuna.storages._rdb import models
 
 from surefoot.errors import InvalidInputError, StorageReplacedError
+from surefoot.runs.saved import refuse_saved_run
 
 BUSY_TIMEOUT_S = 2.0  # how long SQLite waits for another process; short, for it hears no signal while it waits
 DAMAGED = "the file is damaged; try a copy of it, or what `sqlite3 damaged.db .recover | sqlite3 new.db` saves"
@@ -131,6 +132,7 @@ def _tables(path: Path) -> set[str]:
     except sqlite3.Error as error:
         if "locked" in str(error):  # it will pass
             raise StorageInternalError(str(error)) from error
+        refuse_saved_run(path, "a database of studies")
         attempt = DAMAGED if is_damaged(str(error)) else "try the file of a surefoot run"
         raise InvalidInputError(f"expected a database of studies at {path}; got {error}; {attempt}") from None
     return {str(name) for (name,) in rows}

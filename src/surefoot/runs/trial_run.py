@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import shlex
 from collections.abc import Callable, Mapping
@@ -20,6 +19,7 @@ from surefoot.integrations.optuna_space import constrained_space, contains
 from surefoot.optimize.history import Evaluation
 from surefoot.optimize.limits import limits_of
 from surefoot.runs.evaluation import evaluate_trial
+from surefoot.runs.limited import check_limited
 from surefoot.runs.names import NO_SHARE, PROGRESS, STDERR, STDOUT
 from surefoot.runs.problem import Problem
 from surefoot.runs.reading import tail
@@ -55,7 +55,7 @@ def _value(d: BaseDistribution, name: str, text: str) -> Any:
 
 
 def evaluate_aloud(problem: Problem, x: dict[str, Any], say: Callable[[str], None]) -> Evaluation:
-    """Evaluate the point in a folder of its own; every step is said."""
+    """Evaluate the point in a folder of its own; every step is said. What a run would raise then is raised."""
     require_processes("evaluations of a problem file", problem.evaluator.memory_limit_mb)
     problem = replace(problem, evaluator=replace(problem.evaluator, n_retries=0))
     folder = problem.evaluations_folder / FOLDER
@@ -96,10 +96,11 @@ def evaluate_aloud(problem: Problem, x: dict[str, Any], say: Callable[[str], Non
         say(f"progress    {NO_SHARE.format(evaluation.further[PROGRESS])}")
     if evaluation.ok:
         for name, limit in zip(limits := problem.settings.outputs, limits_of(limits), strict=True):
-            y = evaluation.outputs.get(name, math.nan)
-            within = "within" if limit.violation(np.asarray(y)) <= 0.0 else "OUTSIDE"
-            say(f"limit       {name} = {y:.9g}, {within} {limits[name]}")
+            if (y := evaluation.outputs.get(name)) is not None:
+                within = "within" if limit.violation(np.asarray(y)) <= 0.0 else "OUTSIDE"
+                say(f"limit       {name} = {y:.9g}, {within} {limits[name]}")
         say(f"value       {evaluation.y:.12g}, after {evaluation.duration_s:.3g} s")
+        check_limited(problem, evaluation.outputs)
     else:
         say(f"FAILED      {evaluation.reason}, after {evaluation.duration_s:.3g} s")
     return evaluation

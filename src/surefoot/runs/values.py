@@ -7,6 +7,8 @@ from typing import Any
 
 from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
 
+from surefoot.runs.names import NO_VALUE
+
 _FORTRAN = re.compile(r"([+-]?(?:\d+\.\d*|\.\d+))(?:[dDqQ]|(?=[+-]\d{3}$))([+-]?\d+)")
 
 
@@ -42,4 +44,4 @@ def as_number(text: str) -> float:
     try:
         return float(f"{fortran[1]}e{fortran[2]}" if fortran else text)
     except ValueError:
-        raise ValueError(f"no value: {text[:100]!r} is not a number") from None
+        raise ValueError(f"{NO_VALUE}{text[:100]!r} is not a number") from None

@@ -32,7 +32,6 @@ from surefoot.errors import (
 from surefoot.integrations.optuna_history import OUTPUT, REASON, TRANSIENT, is_void, result_of
 from surefoot.integrations.optuna_outputs import constraint_attributes, objective_of, output_attributes, outputs_of
 from surefoot.optimize.hopeless import stop_if_hopeless
-from surefoot.optimize.limits import BY_A_FUNCTION, check_returned
 from surefoot.optimize.outputs import check_named, under_one_name
 from surefoot.optimize.result import Result
 from surefoot.runs import rescue
@@ -41,10 +40,12 @@ from surefoot.runs.contents import files_of, stamps_of
 from surefoot.runs.evaluation import Finished, processes
 from surefoot.runs.heart import Heart
 from surefoot.runs.jobs import Jobs
+from surefoot.runs.limited import check_limited
 from surefoot.runs.names import NO_SHARE, PROGRESS
 from surefoot.runs.patience import Patience
 from surefoot.runs.problem import Problem
 from surefoot.runs.rescue import Unsaved
+from surefoot.runs.same_inputs import SameInputs
 from surefoot.runs.set_up import stop_if_set_up_fails
 from surefoot.runs.signals import Signals
 from surefoot.runs.storage import is_copied, make_durable, parse_url, shown_url
@@ -56,9 +57,6 @@ Start = Callable[[int, dict[str, Any]], Future[Finished]]  # of the evaluation o
 _POLL_S = 0.2
 _TOML_HINT = "other bounds, a look at one of them (surefoot show … --trial), or max_failures = 0 in the problem file"
 _MOST_TROUBLES = 20
-_BY_A_COMMAND = (
-    '[objective.results] with a line for each number, or value = {json = "result.json"} that holds them by name'
-)
 _ENDED = {"SIGTERM", "143"}  # how a program ends that somebody has ended; 143 is 128 + SIGTERM
 _SETTLE_S = 1.0  # how long after it we may be told to end, too
 _LAST_PATIENCE_S = 10.0  # with the storage, once the user wants to stop
@@ -106,6 +104,7 @@ class Worker:
         self._n_before = 0  # evaluations of earlier runs
         self._told_to_finish = self._said_no_share = False
         self._exhausted = False
+        self._same = SameInputs(reporter.note)
         self._enough = ""  # why to stop before the budget is used up
         self._files = files_of(problem.evaluator, problem.folder)
         self._stamps = stamps_of(self._files)
@@ -121,6 +120,7 @@ class Worker:
             with Heart(self._claims):
                 try:
                     self._loop()
+                    self._same.at_the_end()
                 except StorageLostError:
                     self._lost = True
                     raise
@@ -292,8 +292,7 @@ class Worker:
         if e.ok and not e.outputs.keys() >= self._problem.settings.outputs.keys():
             succeeded = [t for t in self._persist(self._claims.trials) if t.state == TrialState.COMPLETE]
             known = [name for t in succeeded for name in outputs_of(t)["further"]]
-            how = _BY_A_COMMAND if self._problem.evaluator.command else BY_A_FUNCTION
-            check_returned(self._problem.settings.outputs, dict.fromkeys([*e.outputs, *known]), how=how)
+            check_limited(self._problem, [*e.outputs, *known])
         return e.ok
 
     def _was_ended_with_us(self, finished: Finished) -> bool:
@@ -387,5 +386,7 @@ class Worker:
             self._reporter.note(note)
 
     def _progress(self) -> None:
-        self._counts = self._persist(lambda: counts_of(self._study, self._problem.n_evals, self._claims.trials()))
+        trials = self._persist(self._claims.trials)
+        self._counts = self._persist(lambda: counts_of(self._study, self._problem.n_evals, trials))
         self._reporter.progress(self._counts)
+        self._same.look(trials)
