@@ -8,7 +8,6 @@ from pathlib import Path
 
 from surefoot.errors import TooManyFailuresError
 from surefoot.optimize.history import VALUE, Evaluation
-from surefoot.optimize.reasons import summary
 from surefoot.optimize.result import Result
 from surefoot.runs.evaluator import Evaluator
 from surefoot.runs.names import NO_VALUE, PARAMETERS_FILE, STDERR, STDOUT
@@ -18,6 +17,7 @@ N_ALIKE = 5  # evaluations of a new study
 _AT_ONCE_S = 1.0  # a simulator that begins to simulate takes longer to fail, or fails in several ways
 _MOST_NAMED = 5  # files
 
+_NOT_WRITTEN = re.compile(re.escape(NO_VALUE) + r"(.+) was not written")
 _NUMBERS = re.compile(r"\d+")  # the number of a trial in a path, say
 _GO_ON = "then surefoot forget to take these out; or run again to go on regardless (max_failures = 0 never stops)"
 
@@ -50,20 +50,28 @@ def _stop_at_once(result: Result, n_before: int) -> None:
 
 
 def _stop_without_values(result: Result, problem: Problem, n_before: int) -> None:
-    """If the program ended well, as it says, and left no value: however long that takes, and whatever else crashed."""
+    """If the program ended well, as it says, and wrote another file than the one that is read, of the same kind.
+
+    However long that takes, and whatever else crashed. What ends well and writes nothing may have diverged.
+    """
     evaluations = result.history.evaluations
     ended = [i for i, e in enumerate(evaluations) if e.ok or _is_well(e)]
     first = ended[:N_ALIKE]
-    if len(first) < N_ALIKE or first[-1] < n_before or not all(_has_no_value(evaluations[i]) for i in first):
+    if len(first) < N_ALIKE or first[-1] < n_before:
         return
-    others = len(evaluations) - len(ended)
-    besides = f" ({others} other{'s' * (others > 1)} crashed)" if others else ""
-    last = f"{result.numbers[first[-1]]:06d}"
+    missing = {(m := _NOT_WRITTEN.fullmatch(evaluations[i].reason)) and m[1] for i in first}
+    name = missing.pop()
+    folder = problem.evaluations_folder / f"{result.numbers[first[-1]]:06d}"
+    others = [] if missing or not name else _written(problem.evaluator, folder, Path(name).suffix)
+    if not others:
+        return
+    crashed = len(evaluations) - len(ended)
+    besides = f" ({crashed} other{'s' * (crashed > 1)} crashed)" if crashed else ""
+    more = f" and {len(others) - _MOST_NAMED} more" if len(others) > _MOST_NAMED else ""
     raise TooManyFailuresError(
-        f"expected a value of the program; got none in the first {N_ALIKE} evaluations that it ended with status 0"
-        f"{besides}: {summary(evaluations[i].reason.removeprefix(NO_VALUE) for i in first)}"
-        f"{_written(problem.evaluator, problem.evaluations_folder / last)}; try mending the place where the value is "
-        f"read (surefoot check --run shows one evaluation), {_GO_ON}",
+        f"expected {name} of the program; got none in the first {N_ALIKE} evaluations that it ended with status 0"
+        f"{besides}; the folder {folder.name} has {', '.join(others[:_MOST_NAMED])}{more}; try mending the place where "
+        f"the value is read (surefoot check --run shows one evaluation), {_GO_ON}",
         result,
     )
 
@@ -78,16 +86,13 @@ def _has_no_value(e: Evaluation) -> bool:
     return e.status == "failed" and e.reason.startswith(NO_VALUE)
 
 
-def _written(evaluator: Evaluator, folder: Path) -> str:
-    """The files that the program left in the folder of an evaluation: the value may be in one of them."""
+def _written(evaluator: Evaluator, folder: Path, suffix: str) -> list[str]:
+    """The files of one kind that the program left in the folder of an evaluation: the value may be in one of them."""
     deck = evaluator.deck
     given = {*deck.files, *map(os.path.basename, (*deck.copies, *deck.links)), PARAMETERS_FILE}
     try:
-        names = sorted(name for name in os.listdir(folder) if not name.endswith((STDOUT, STDERR)))
+        names = sorted(os.listdir(folder))
     except OSError:  # it is on another machine
-        return ""
-    new = [name for name in names if name not in given]
-    if not new:
-        return ""
-    more = f" and {len(new) - _MOST_NAMED} more" if len(new) > _MOST_NAMED else ""
-    return f"; the folder {folder.name} has {', '.join(new[:_MOST_NAMED])}{more}"
+        return []
+    logs = (STDOUT, STDERR)
+    return [name for name in names if name.endswith(suffix) and not name.endswith(logs) and name not in given]
