@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from surefoot.optimize.drawing import point_name
 from surefoot.optimize.sensitivity import AtLimit
-from surefoot.reports.numbers import number, percent
+from surefoot.reports.numbers import number
 from surefoot.reports.page import Block, Table, Text
 
 if TYPE_CHECKING:
@@ -46,4 +46,4 @@ def _cost(result: Result, at: AtLimit) -> str:
         return "not known"
     if math.isnan(at.gain):
         return f"{result.objective} better by {number(at.multiplier, 3)} per unit"
-    return f"{result.objective} better by {percent(at.gain)}"
+    return f"{result.objective} better by {100.0 * at.gain:.2g} %"
