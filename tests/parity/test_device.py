@@ -70,6 +70,17 @@ def test_limits_on_outputs_work() -> None:
     assert result.x[0] + result.x[1] <= 0.7
 
 
+def test_zooms_beside_failures_work() -> None:
+    def both(x) -> dict[str, float]:
+        if x[0] < x[1] - 0.1:
+            raise Failed("diverged")
+        return {"sum": float(x[0] + x[1]), "disc": float((x[0] - 0.5) ** 2 + (x[1] - 0.5) ** 2)}
+
+    result = minimize(both, [(0.0, 1.0)] * 2, n_evals=35, outputs={"disc": "<= 0.25"}, device="torch")
+    assert not result.history.ok.all()
+    assert result.fun == pytest.approx(1.0 - math.sqrt(0.5), rel=1e-6)
+
+
 def test_known_constraints_work() -> None:
     result = on("torch", constraints=["x0 + x1 <= 0.7"])
     assert (points(result).sum(axis=1) <= 0.7 + 1e-9).all()
