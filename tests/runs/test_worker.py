@@ -192,9 +192,11 @@ def test_ctrl_c_once_finishes_what_runs_and_twice_stops_it(make_problem, reporte
 
 
 def test_what_was_interrupted_is_evaluated_first_when_the_run_is_continued(make_problem, reporter, ledger):
-    problem = make_problem(ledger.code(0.3), n_evals=3)
-    threading.Timer(0.0, lambda: _interrupt_twice(ledger)).start()
-    run(problem, reporter=reporter)
+    thread = threading.Thread(target=lambda: _interrupt_twice(ledger))
+    thread.start()
+    run(make_problem(ledger.code(60.0), n_evals=3), reporter=reporter)  # it does not end before the signals come
+    thread.join()
+    problem = make_problem(ledger.code(0.0), n_evals=3)
     result = run(problem, reporter=reporter)
     kept = trials(problem)
     assert result.nfev == 3
