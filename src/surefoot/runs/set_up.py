@@ -12,12 +12,13 @@ from surefoot.optimize.result import Result
 from surefoot.runs.evaluator import Evaluator
 from surefoot.runs.names import NO_VALUE, PARAMETERS_FILE, STDERR, STDOUT
 from surefoot.runs.problem import Problem
+from surefoot.runs.reading import NOT_WRITTEN
 
 N_ALIKE = 5  # evaluations of a new study
 _AT_ONCE_S = 1.0  # a simulator that begins to simulate takes longer to fail, or fails in several ways
 _MOST_NAMED = 5  # files
 
-_NOT_WRITTEN = re.compile(re.escape(NO_VALUE) + r"(.+) was not written")
+_NOT_WRITTEN = re.compile(f"{re.escape(NO_VALUE)}(.+) {NOT_WRITTEN}")
 _NUMBERS = re.compile(r"\d+")  # the number of a trial in a path, say
 _GO_ON = "then surefoot forget to take these out; or run again to go on regardless (max_failures = 0 never stops)"
 
@@ -79,11 +80,7 @@ def _stop_without_values(result: Result, problem: Problem, n_before: int) -> Non
 def _is_well(e: Evaluation) -> bool:
     """Whether it is a failure of a program that ended with status 0: no value, NaN or an infinity."""
     what = "the value" if e.objective == VALUE else e.objective
-    return _has_no_value(e) or (e.status == "failed" and e.reason.startswith(f"{what} was "))
-
-
-def _has_no_value(e: Evaluation) -> bool:
-    return e.status == "failed" and e.reason.startswith(NO_VALUE)
+    return e.status == "failed" and e.reason.startswith((NO_VALUE, f"{what} was "))
 
 
 def _written(evaluator: Evaluator, folder: Path, suffix: str) -> list[str]:
