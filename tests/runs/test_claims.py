@@ -142,6 +142,23 @@ def test_two_observers_queue_a_lost_trial_once(study):
     assert states(study) == ["FAIL", "WAITING"]
 
 
+def test_what_a_run_on_a_cluster_may_take_over_is_not_queued_again(study):
+    observer = claims(study)
+    assert observer.adopt() == []
+    die(study)  # after the observer has looked, and before it gives anything up
+    assert observer.recover(leave=True) == []
+    assert [t.number for t in observer.adopt()] == [0]
+    assert states(study) == ["RUNNING"]
+
+
+def test_a_dead_worker_that_had_no_point_yet_is_given_up_on_a_cluster_too(study):
+    trial = optuna.create_trial(state=TrialState.RUNNING, system_attrs={OWNER: {**myself(), "started": "before"}})
+    study._storage.create_new_trial(study._study_id, template_trial=trial)
+    observer = claims(study)
+    assert observer.adopt() == []
+    assert observer.recover(leave=True) == ["trial 0 lost its worker"]
+
+
 def test_a_suggestion_waits_for_those_before_it(study):
     before = optuna.create_trial(state=TrialState.RUNNING, system_attrs={OWNER: {**myself(), "machine": "elsewhere"}})
     study._storage.create_new_trial(study._study_id, template_trial=before)

@@ -276,25 +276,35 @@ class Claims:
             return False
         return now - since > PATIENCE * self.heartbeat_s
 
+    def _has_begun(self, trial: FrozenTrial) -> bool:
+        """Whether it may have been evaluated; else its point cannot have killed its worker."""
+        return self.parameters.keys() <= trial.params.keys()
+
     def adopt(self) -> list[FrozenTrial]:
         """Take over the trials of dead workers whose evaluations go on without them, in jobs of a cluster."""
         taken = []
         for trial in self.trials():
-            whole = self.parameters.keys() <= trial.params.keys()
-            if trial.state != TrialState.RUNNING or trial.number in self.held or not whole or not self._is_lost(trial):
+            if trial.state != TrialState.RUNNING or trial.number in self.held:
+                continue
+            if not self._has_begun(trial) or not self._is_lost(trial):
                 continue
             if take_over(self.study, trial._trial_id, OWNER, trial.system_attrs.get(OWNER), self.me):
                 self.held[trial.number] = trial._trial_id
                 taken.append(trial)
         return taken
 
-    def recover(self) -> list[str]:
-        """Give up the trials of dead workers, and queue their points again, once; what was done, for people."""
+    def recover(self, *, leave: bool = False) -> list[str]:
+        """Give up the trials of dead workers, and queue their points again, once; what was done, for people.
+
+        `leave`: not those that `adopt` may take over, whose worker may have died since it looked.
+        """
         done = []
         for trial in self.trials():
             if trial.state != TrialState.RUNNING or trial.number in self.held or not self._is_lost(trial):
                 continue
-            began = self.parameters.keys() <= trial.params.keys()  # else the point cannot have killed the worker
+            began = self._has_begun(trial)
+            if began and leave:
+                continue
             if began and RETRY in trial.user_attrs:
                 why = f"lost: its worker died, as that of trial {trial.user_attrs[RETRY]} at the same point"
                 if end_trial(self.study, trial._trial_id, Ending({TRANSIENT: why})):

@@ -382,7 +382,7 @@ class Worker:
                 self._running[self._jobs.start(trial.number, trial.params)] = Claimed(trial.number, dict(trial.params))
             if adopted:
                 self._reporter.note(f"{len(adopted)} evaluations of a run that ended are taken over, with their jobs")
-        for note in self._persist(self._claims.recover):
+        for note in self._persist(partial(self._claims.recover, leave=self._jobs is not None)):
             self._reporter.note(note)
 
     def _progress(self) -> None:
