@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from surefoot import minimize
+from surefoot.optimize.limits import parse_limit
 from surefoot.optimize.notes import notes, unit_notes
+from surefoot.optimize.sensitivity import AtLimit, sentence
 
 BOUNDS = [(0.0, 1.0), (0.0, 1.0)]
 RTOL = 1e-2  # slopes of a process between points 1e-4 apart: rounding decides the third digit
@@ -127,3 +129,9 @@ def test_values_of_zero_and_values_that_are_missing_ask_for_no_units():
     assert unit_notes(result) == []
     result = minimize(lambda x: {"f": float(x[0]), "g": math.nan}, BOUNDS, n_evals=6, n_init=6, outputs={"g": "<= 1e9"})
     assert unit_notes(result) == []
+
+
+def test_a_limit_whose_room_gains_next_to_nothing_is_told_without_digits():
+    found = minimize(lambda x: {"f": x["a"], "s": 1.0}, {"a": (0.5, 1.0)}, n_evals=2, outputs={"s": "<= 1"})
+    at = AtLimit("s", parse_limit("s", "<= 1"), 1.0, 0.5, "upper", multiplier=1e-9)
+    assert sentence(found, at) == "s is at its limit: 1 % more room would lower f by less than 0.001 %"

@@ -29,7 +29,8 @@ _MOST_OUTPUTS = 1_000
 _AMONG = " among the outputs; got"
 _NUMBERS = "expected a number for each output"
 _RETURNED = "the function returned"  # what begins a reason: something that is no number
-_MISNAMED = 5  # evaluations
+_NEARLY = ", which is spelled nearly so"  # ends a reason: a name is misspelled, most probably
+_MISNAMED, _MISSPELLED = 5, 2  # evaluations
 
 
 def as_float(value: Any) -> float:
@@ -78,27 +79,30 @@ def as_outputs(value: Any, objective: str | None = None, limited: Collection[str
 
 def _meant(objective: str | None, names: list[str], limited: Collection[str]) -> str:
     """What to try where the objective is none of the names: perhaps its name, or that of a limit, is misspelled."""
-    if objective is not None:
-        near = nearest(objective, names)
-        return f"{near!r} as the objective" if near else "returning it as a number"
-    missing = [name for name in limited if name not in names]
-    near = nearest(missing[0], names) if missing else None
-    if near:
-        return f"the limit of {missing[0]!r} on {near!r}"
     free = [name for name in names if name not in limited]
+    if objective is not None:
+        near = nearest(objective, free)
+        return f"the objective {near!r}{_NEARLY}" if near else "returning it as a number"
+    missing = [name for name in limited if name not in names]
+    near = nearest(missing[0], free) if missing else None
+    if near:
+        return f"the limit of {missing[0]!r} on {near!r}{_NEARLY}"
     return f"{(free or names)[0]!r} as the objective" if names else "returning it as a number"
 
 
 def check_named(evaluations: Sequence[Evaluation], n_before: int = 0) -> None:
     """Raise if nothing of a session has succeeded and several have failed because of what the function returned.
 
-    One or two of them may be simulations that ended early; several are a wrong name, or a text. None is a failure.
+    Some of them may be simulations that ended early; several are a wrong name, or a text, and where another name is
+    nearly that one, two are. None is a failure.
     n_before: evaluations of earlier sessions. Where one has succeeded the names were right once: more are asked for.
     """
-    least = 2 * _MISNAMED if any(e.ok for e in evaluations[:n_before]) else _MISNAMED
     own = evaluations[n_before:]
     reasons = [e.reason for e in own if _is_of_names(e.reason) or _is_no_number(e.reason)]
-    if any(e.ok for e in own) or len(reasons) < least:
+    if not reasons or any(e.ok for e in own):
+        return
+    least = _MISSPELLED if all(reason.endswith(_NEARLY) for reason in reasons) else _MISNAMED
+    if len(reasons) < (2 * _MISNAMED if any(e.ok for e in evaluations[:n_before]) else least):
         return
     so_often = f"({len(reasons)} evaluations have failed so)"
     if _is_of_names(reasons[0]):

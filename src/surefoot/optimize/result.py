@@ -101,8 +101,8 @@ class Result:
         return {
             "message": self.message,
             "success": str(self.success),
+            **({"feasible": str(self.feasible)} if self.settings.outputs else {}),  # beside success, which is less
             "fun": str(self.fun),
-            **({"feasible": str(self.feasible)} if self.settings.outputs else {}),
             **({"outputs": entries(self.outputs)} if len(self.outputs) > 1 else {}),
             "x": entries(self.x),
             "nfev": str(self.nfev),

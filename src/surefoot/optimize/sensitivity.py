@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 NEAR = 1e-3
 _EXPLAINED = 0.3  # of grad f may stay unexplained
 _AT_BOUND = 1e-6
+TELLING = 1e-5  # of the objective: a gain below that is not told as a number
 
 
 @dataclass(frozen=True)
@@ -146,10 +147,11 @@ def limit_notes(result: Result) -> list[str]:
             for at in outside
         )
         return [f"no evaluation is within all limits on outputs; at the point that is least outside, {told}"]
-    return [_sentence(result, at) for at in result.limits if at.active]
+    return [sentence(result, at) for at in result.limits if at.active]
 
 
-def _sentence(result: Result, at: AtLimit) -> str:
+def sentence(result: Result, at: AtLimit) -> str:
+    """That the best point lies at this limit, and what more room would bring."""
     said = f"{at.name} is at its limit"
     if math.isnan(at.multiplier):
         return said
@@ -158,4 +160,5 @@ def _sentence(result: Result, at: AtLimit) -> str:
         return f"{said}, which costs nothing"
     if math.isnan(at.gain):
         return f"{said}: each unit of more room would {better} {result.objective} by {at.multiplier:.2g}"
-    return f"{said}: 1 % more room would {better} {result.objective} by {100.0 * at.gain:.2g} %"
+    by = f"{100.0 * at.gain:.2g} %" if at.gain >= TELLING else f"less than {100.0 * TELLING:g} %"
+    return f"{said}: 1 % more room would {better} {result.objective} by {by}"
