@@ -6,10 +6,10 @@ import pytest
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
 from surefoot import backend
-from surefoot.backend import sq_distances
 from surefoot.gp.kernels import KERNELS, Kernel, per_run
 from surefoot.gp.likelihood import make_data
 from surefoot.gp.posterior import MIN_VARIANCE, condition
+from tests.gp.textbook import correlations
 
 each_kernel = pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS.keys())
 STEPS = np.logspace(-4.0, -2.5, 6)
@@ -21,8 +21,8 @@ def theta_of(ell, lam, R=1):
 
 def by_hand(kernel, X, y, c, s2, ell, lam, x):
     """mu and sd at x (m, d) by textbook formulas [NH18, Eq. 1], c and s2 given."""
-    C = kernel.value(sq_distances(X[None] / ell, X[None] / ell))[0] + lam * np.eye(len(X))
-    k = kernel.value(sq_distances(x[None] / ell, X[None] / ell))[0]
+    C = correlations(kernel, X / ell, X / ell) + lam * np.eye(len(X))
+    k = correlations(kernel, x / ell, X / ell)
     factor = cho_factor(C, lower=True)
     mu = c + k @ cho_solve(factor, y - c)
     return mu, np.sqrt(s2 * (1.0 - np.sum(k * cho_solve(factor, k.T).T, axis=1)))

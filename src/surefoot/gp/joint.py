@@ -12,7 +12,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from surefoot import backend
 from surefoot.backend import Array, namespace
 
 if TYPE_CHECKING:
@@ -49,7 +48,7 @@ class Joint:
 
     def _covariances(self, x: Array, k: Array) -> Array:
         post = self.posterior
-        own = post.kernel.value(backend.sq_distances(x * post.inv_ell, self.Z * post.inv_ell))
+        own = post.kernel.between(x * post.inv_ell, self.Z * post.inv_ell)
         return post.s2[:, None, None] * (own - k @ namespace(x).matrix_transpose(self.B))
 
     def moments_and_pullback(self, x: Array) -> tuple[Array, Array, Array, Pullback]:
@@ -59,7 +58,7 @@ class Joint:
         points = xp.concat([post.X, self.Z], axis=1)
         n = post.X.shape[1]
         diff = (x[:, :, None, :] - points[:, None, :, :]) * post.inv_ell[:, None, :, :]  # (R, m, n + M, d)
-        k, slope = post.kernel.value_and_slope(xp.sum(diff * diff, axis=-1))
+        k, slope, steps = post.kernel.along(diff)
         k_X, k_Z = k[..., :n], k[..., n:]
         if post.mask is not None:
             k_X = k_X * post.mask[:, None, :]
@@ -75,7 +74,7 @@ class Joint:
             by_k = by_mu[..., None] * post.alpha[:, None, :] - by_q @ self.B
             by_k = by_k - (by_sd * post.s2[:, None] / sd)[..., None] * beta
             weights = xp.concat([by_k, by_q], axis=-1) * slope  # (R, m, n + M)
-            return 2.0 * xp.sum(weights[..., None] * diff, axis=-2) * post.inv_ell
+            return 2.0 * xp.sum(weights[..., None] * steps, axis=-2) * post.inv_ell
 
         return mu, sd, q, pullback
 
@@ -86,6 +85,6 @@ def joint(posterior: Posterior, Z: Array) -> Joint:
     v = posterior.factor.whiten(xp.matrix_transpose(posterior.cross_correlations(Z)))  # (R, n, M)
     mean, _ = posterior.moments_of(v)
     scaled = Z * posterior.inv_ell
-    own = posterior.kernel.value(backend.sq_distances(scaled, scaled))
+    own = posterior.kernel.between(scaled, scaled)
     V = posterior.s2[:, None, None] * (own - xp.matrix_transpose(v) @ v)
     return Joint(posterior, Z, mean, V, posterior.factor.solve_rows(v))

@@ -2,8 +2,14 @@
 
 Purpose  A kernel is two formulas: the correlation k(r2), with k(0) = 1, and its slope dk/dr2. The scale sigma_f^2,
          the length scales and every chain rule live elsewhere, once for all kernels.
+Sums     Where an objective is nearly a sum of functions of one input each, few points tell it: what is learned along
+         one input holds wherever the others are. A kernel with a share a of sums is
+             (1 - a) k(r2) + a / d sum_i k(STRETCH d (x_i - x'_i)^2 / ell_i^2).
+         It has the same hyperparameters: distances in d dimensions grow like sqrt(d), and so the length scales of one
+         input alone are shorter by that.
 Shapes   elementwise; `r2` is destroyed (these arrays are the largest ones of a fit). Where the runs of a batch have
-         kernels of their own (`per_run`), the first axis of `r2` is that of the runs.
+         kernels of their own (`per_run`), the first axis of `r2` is that of the runs. Scaled points A (R, m, d) and
+         B (R, n, d) are divided by the length scales, their differences (R, m, n, d).
 """
 
 from __future__ import annotations
@@ -13,11 +19,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from surefoot import backend
 from surefoot.backend import Array, like, namespace, sorts_by_shape, to_host
 from surefoot.errors import UnknownNameError
 from surefoot.registry import add_new
 
 _SQRT5 = math.sqrt(5.0)
+STRETCH = 4.0 / 9.0  # of r2 of one input, times d
 
 
 @dataclass(frozen=True)
@@ -29,6 +37,74 @@ class Kernel:
     value_and_slope: Callable[[Array], tuple[Array, Array]]  # r2 -> k, dk/dr2
     tail: float = math.inf  # its spectrum is Student's t with so many degrees of freedom; inf: normal
     of_runs: tuple[Kernel, ...] = ()  # in a batch whose runs differ; empty: it serves any run
+    sums: float = 0.0  # the share of the variance that is a sum over inputs
+
+    @property
+    def has_sums(self) -> bool:
+        """Whether it is more than a function of r2, in any run."""
+        return self.sums > 0.0 or any(own.sums > 0.0 for own in self.of_runs)
+
+    def between(self, A: Array, B: Array) -> Array:
+        """k between scaled points, (R, m, n)."""
+        if not self.has_sums:
+            return self.value(backend.sq_distances(A, B))
+        xp = namespace(A)
+        if self.of_runs:
+            return xp.concat([own.between(A[run], B[run]) for run, own in self._runs()])
+        k = (1.0 - self.sums) * self.value(backend.sq_distances(A, B))
+        for i in range(A.shape[-1]):
+            difference = A[:, :, None, i] - B[:, None, :, i]
+            k += self._share(A.shape[-1]) * self.value(self._stretched(difference * difference, A.shape[-1]))
+        return k
+
+    def along(self, diff: Array) -> tuple[Array, Array, Array]:
+        """k (R, m, n), slope (R, m, n) and steps (R, m, n, d) from differences: dk/dx_i = 2 slope step_i / ell_i."""
+        xp = namespace(diff)
+        if not self.has_sums:
+            return *self.value_and_slope(xp.sum(diff * diff, axis=-1)), diff
+        if self.of_runs:
+            parts = [own.along(diff[run]) for run, own in self._runs()]
+            k, slope, steps = (xp.concat([part[i] for part in parts]) for i in range(3))
+            return k, slope, steps
+        d = diff.shape[-1]
+        squares = diff * diff
+        k, slope = ((1.0 - self.sums) * part for part in self.value_and_slope(xp.sum(squares, axis=-1)))
+        own, own_slope = self.value_and_slope(self._stretched(squares, d))
+        k = k + self._share(d) * xp.sum(own, axis=-1)
+        slopes = slope[..., None] + self._share(d) * STRETCH * d * own_slope
+        return k, xp.ones_like(k), slopes * diff
+
+    def of_input(self, r2: Array, d: int) -> tuple[Array, Array]:
+        """What one of d inputs adds to k, and its slope in r2 (R, S, n, n), that input's own share of r2."""
+        if self.of_runs:
+            parts = [own.of_input(r2[run], d) for run, own in self._runs()]
+            k, slope = (namespace(r2).concat([part[i] for part in parts]) for i in range(2))
+            return k, slope
+        k, slope = self.value_and_slope(self._stretched(r2, d))
+        return self._share(d) * k, self._share(d) * STRETCH * d * slope
+
+    def of_all(self, r2: Array) -> tuple[Array, Array]:
+        """What the distance in all inputs adds to k, and its slope in r2."""
+        k, slope = self.value_and_slope(r2)
+        if self.has_sums:
+            shares = like([own.sums for own in self.of_runs] or [self.sums], r2)
+            rest = 1.0 - shares.reshape(-1, *[1] * (k.ndim - 1))
+            k, slope = k * rest, slope * rest
+        return k, slope
+
+    def _share(self, d: int) -> float:
+        return self.sums / d
+
+    def _stretched(self, r2: Array, d: int) -> Array:
+        return STRETCH * d * r2
+
+    def _runs(self) -> Iterator[tuple[slice, Kernel]]:
+        """Runs that lie side by side and have one kernel."""
+        begin = 0
+        for end in range(1, len(self.of_runs) + 1):
+            if end == len(self.of_runs) or self.of_runs[end] is not self.of_runs[begin]:
+                yield slice(begin, end), self.of_runs[begin]
+                begin = end
 
     def select(self, runs: Array | slice | None) -> Kernel:
         """The kernel of some runs only (None: all)."""
@@ -79,8 +155,10 @@ def _matern52_and_slope(r2: Array) -> tuple[Array, Array]:
 SE = Kernel("se", _se, _se_and_slope)  # exp(-r2/2)                                       [NH18, section 2.1]
 MATERN52 = Kernel("matern52", _matern52, _matern52_and_slope, tail=5.0)  # (1 + sqrt5 r + 5/3 r^2) exp(-sqrt5 r)
 
+SUMS = Kernel("matern52-sums", _matern52, _matern52_and_slope, tail=5.0, sums=0.9)
+
 CONTEST = (SE, MATERN52)  # the kernels among which the likelihood chooses where none is asked for
-KERNELS = {kernel.name: kernel for kernel in CONTEST}
+KERNELS = {kernel.name: kernel for kernel in (*CONTEST, SUMS)}
 
 
 def register_kernel(kernel: Kernel) -> None:

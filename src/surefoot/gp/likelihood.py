@@ -53,6 +53,12 @@ class Data:
             return bool(n * n * d <= MOST_DIFFERENCES)
         return bool(4 * R * n * n * d <= largest_temporary(self.X))
 
+    def sq_differences_of(self, i: int) -> Array:
+        """(x_ji - x_ki)^2 of one input, (R, 1, n, n)."""
+        R, n, _ = self.X.shape
+        kept = self.sq_diff[:, i] if self.keeps_differences else backend.sq_differences(self.X[..., i : i + 1])
+        return namespace(self.X).reshape(kept, (R, 1, n, n))
+
     def sq_distances(self, w: Array) -> Array:
         """sum_i w_i (x_i - x'_i)^2 between all points, (R, S, n, n), for w (R, S, d)."""
         xp = namespace(w)
@@ -153,13 +159,23 @@ def profile(data: Data, L_inv: Array, lam: Array) -> tuple[Array, Array, Array, 
     return c, s2, z, zz
 
 
+def _slope_of_input(i: int, w: Array, weight: Array, data: Data, kernel: Kernel) -> Array:
+    """What the sum over inputs adds to the slope in log ell_i, over 2 w_i: (R, S)."""
+    differences = data.sq_differences_of(i)
+    _, slope = kernel.of_input(w[..., i, None, None] * differences, w.shape[-1])
+    return namespace(w).sum(weight * slope * differences, axis=(-2, -1))
+
+
 def negative_log_likelihood(theta: Array, data: Data, kernel: Kernel, gradient: bool = True) -> tuple[Array, Array]:
     """NLL (R, S) and its gradient (R, S, p); the gradient is not computed (zeros) when not wanted."""
     xp = namespace(theta)
     p, n = theta.shape[-1], data.y.shape[-1]
     w = xp.exp(-2.0 * theta[..., : p - 1])  # 1 / ell^2, (R, S, d)
     lam = xp.exp(theta[..., p - 1])  # (R, S)
-    C, slope = kernel.value_and_slope(data.sq_distances(w))
+    C, slope = kernel.of_all(data.sq_distances(w))
+    if kernel.has_sums:
+        for i in range(p - 1):
+            C += kernel.of_input(w[..., i, None, None] * data.sq_differences_of(i), p - 1)[0]
     factor, half_log_det = factorize(regularize(C, lam, data.mask))
     _, s2, z, zz = profile(data, factor.L_inv, lam)
     n_points = data.n_points[:, None]
@@ -185,10 +201,14 @@ def negative_log_likelihood(theta: Array, data: Data, kernel: Kernel, gradient: 
     a = alpha / xp.sqrt(2.0 * s2)[..., None]
     weight = a[..., :, None] * a[..., None, :]
     weight -= K_inv
-    weight *= slope
     if data.mask is not None:
         weight *= data.mask[:, None, :, None]
         weight *= data.mask[:, None, None, :]
-    d_ell = 2.0 * w * data.sq_difference_sums(weight)
+    sums = [_slope_of_input(i, w, weight, data, kernel) for i in range(p - 1)] if kernel.has_sums else []
+    weight *= slope
+    d_ell = data.sq_difference_sums(weight)
+    if sums:
+        d_ell = d_ell + xp.stack(sums, axis=-1)
+    d_ell = 2.0 * w * d_ell
     grad = xp.concat([d_ell, d_lam[..., None]], axis=-1)
     return nll, xp.where(xp.isfinite(nll)[..., None], grad, 0.0)

@@ -8,11 +8,21 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+import numpy as np
+
 from surefoot.backend import Array, like, namespace
-from surefoot.gp.kernels import Kernel
+from surefoot.gp.kernels import STRETCH, Kernel
 from surefoot.numerics.designs import Generators, draw
 
 N_FEATURES = 500
+
+
+def _inputs(sums: float, d: int) -> np.ndarray:
+    """What the frequencies (D, d) of one run are multiplied with: a share of them is of one input each."""
+    factors = np.ones((N_FEATURES, d))
+    n = round(sums * N_FEATURES)
+    factors[:n] = math.sqrt(STRETCH * d) * np.eye(d)[np.arange(n) % d]
+    return factors
 
 
 def random_features(
@@ -29,6 +39,8 @@ def random_features(
     chi2 = like([rng.chisquare(k, (D, 1)) for rng, k in zip(generators, freedom, strict=True)], X)
     is_t = like([[[math.isfinite(tail)]] for tail in tails], X)
     frequencies = xp.where(is_t, frequencies / xp.sqrt(chi2 / like(freedom, X)[:, None, None]), frequencies)
+    if kernel.has_sums:
+        frequencies = frequencies * like([_inputs(each.sums, d) for each in kernel.of_runs or (kernel,) * R], X)
     phases = draw(generators, lambda rng: rng.uniform(0.0, 2.0 * math.pi, (1, D)), X)
     weights = draw(generators, lambda rng: rng.standard_normal((D, S)), X)
     noise = draw(generators, lambda rng: rng.standard_normal((n, S)), X)

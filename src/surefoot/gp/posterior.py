@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from surefoot import backend
 from surefoot.backend import Array, clip, namespace
 from surefoot.gp.bounds import ExactBounds
 from surefoot.gp.factor import Factor, factorize
@@ -67,7 +66,7 @@ class Posterior:
 
     def cross_correlations(self, x: Array) -> Array:
         """k(x_i, X_j), (R, m, n)."""
-        k = self.kernel.value(backend.sq_distances(x * self.inv_ell, self.X * self.inv_ell))
+        k = self.kernel.between(x * self.inv_ell, self.X * self.inv_ell)
         if self.mask is not None:
             k *= self.mask[:, None, :]
         return k
@@ -98,16 +97,16 @@ class Posterior:
         """mu, sd (R, m) and their gradients in x (R, m, d)."""
         xp = namespace(x)
         diff = (x[:, :, None, :] - self.X[:, None, :, :]) * self.inv_ell[:, None, :, :]  # (R, m, n, d)
-        k, slope = self.kernel.value_and_slope(xp.sum(diff * diff, axis=-1))
+        k, slope, steps = self.kernel.along(diff)
         if self.mask is not None:
             k *= self.mask[:, None, :]
             slope *= self.mask[:, None, :]
         v = self._whiten(k)
         mu, sd = self.moments_of(v)
         beta = self.factor.solve_rows(v)  # C^-1 k(x), (R, m, n)
-        # dk_j/dx_i = 2 slope_j diff_ji / ell_i; both gradients are weighted sums of these over j
+        # dk_j/dx_i = 2 slope_j step_ji / ell_i; both gradients are weighted sums of these over j
         weights = xp.stack([slope * self.alpha[:, None, :], slope * beta], axis=2)  # (R, m, 2, n)
-        sums = 2.0 * (weights @ diff) * self.inv_ell[:, None, :, :]  # (R, m, 2, d)
+        sums = 2.0 * (weights @ steps) * self.inv_ell[:, None, :, :]  # (R, m, 2, d)
         d_sd = -(self.s2[:, None] / sd)[..., None] * sums[:, :, 1, :]
         return mu, sd, sums[:, :, 0, :], xp.where(self.is_floored(sd)[..., None], 0.0, d_sd)
 
@@ -151,7 +150,7 @@ class Posterior:
         xp = namespace(x)
         e = x.shape[1]
         v = self._whiten(self.cross_correlations(x))  # (R, n, e)
-        own = self.kernel.value(backend.sq_distances(x * self.inv_ell, x * self.inv_ell))[:, None]
+        own = self.kernel.between(x * self.inv_ell, x * self.inv_ell)[:, None]
         schur = regularize(own, self.lam[:, None], None)[:, 0] - xp.matrix_transpose(v) @ v  # (R, e, e)
         diagonal = xp.reshape(schur, (-1, e * e))[:, :: e + 1]
         diagonal += MIN_VARIANCE
@@ -179,7 +178,7 @@ def condition(data: Data, theta: Array, kernel: Kernel) -> Posterior:
     lam = xp.exp(theta[:, p - 1])
     scaled = data.X * inv_ell
     for _ in range(_MAX_CLIMBS):
-        C = kernel.value(backend.sq_distances(scaled, scaled))[:, None]
+        C = kernel.between(scaled, scaled)[:, None]
         factor, _ = factorize(regularize(C, lam[:, None], data.mask))
         if bool(xp.all(factor.ok)):
             break
