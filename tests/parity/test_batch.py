@@ -35,7 +35,7 @@ def test_ten_steps_alone_are_ten_steps_in_a_batch_of_50(policy: str, family) -> 
     compare(family, Settings(seed=3, n_init=family.n_init, policy=policy))
 
 
-@pytest.mark.parametrize("settings", [{"kernel": "matern52"}, {"noise": 0}, {"noise": 0.1}], ids=str)
+@pytest.mark.parametrize("settings", [{"kernel": "matern52"}, {"kernel": "matern52-sums"}, {"noise": 0}, {"noise": 0.1}], ids=str)
 def test_ten_steps_alone_are_ten_steps_in_a_batch_with_other_settings(settings: dict, family) -> None:
     compare(family, Settings(seed=3, n_init=family.n_init, **settings))
 
@@ -158,7 +158,7 @@ def _parts(family):
     return X, y, runs.ok, theta, rng.random((R, 40, 2))
 
 
-@pytest.mark.parametrize("kernel", ["se", "matern52"])
+@pytest.mark.parametrize("kernel", ["se", "matern52", "matern52-sums"])
 def test_the_likelihood_alone_is_the_likelihood_in_a_batch(kernel: str, parts) -> None:
     X, y, _, theta, _ = parts
     nll, gradient = negative_log_likelihood(theta, make_data(X, y), get_kernel(kernel))
@@ -169,7 +169,7 @@ def test_the_likelihood_alone_is_the_likelihood_in_a_batch(kernel: str, parts) -
         np.testing.assert_array_equal(alone[1], gradient[one])
 
 
-@pytest.mark.parametrize("kernel", ["se", "matern52"])
+@pytest.mark.parametrize("kernel", ["se", "matern52", "matern52-sums"])
 def test_the_likelihood_of_one_start_is_its_likelihood_among_several(kernel: str, parts) -> None:
     X, y, _, theta, _ = parts
     data = make_data(X, y)
@@ -179,7 +179,7 @@ def test_the_likelihood_of_one_start_is_its_likelihood_among_several(kernel: str
     np.testing.assert_allclose(alone[1], gradient[:, :1], rtol=1e-6, atol=1e-6)
 
 
-@pytest.mark.parametrize("kernel", ["se", "matern52"])
+@pytest.mark.parametrize("kernel", ["se", "matern52", "matern52-sums"])
 def test_the_posterior_alone_is_the_posterior_in_a_batch(kernel: str, parts) -> None:
     X, y, _, theta, x = parts
     together = condition(make_data(X, y), theta[:, 0], get_kernel(kernel)).moments_and_gradients(x)
@@ -190,7 +190,7 @@ def test_the_posterior_alone_is_the_posterior_in_a_batch(kernel: str, parts) -> 
             np.testing.assert_array_equal(a, b[one])
 
 
-@pytest.mark.parametrize("kernel", ["se", "matern52"])
+@pytest.mark.parametrize("kernel", ["se", "matern52", "matern52-sums"])
 def test_a_masked_likelihood_is_the_likelihood_without_those_rows(kernel: str, parts) -> None:
     X, y, ok, theta, _ = parts
     masked = negative_log_likelihood(theta, make_data(X, y, ok.astype(float)), get_kernel(kernel))
@@ -202,7 +202,7 @@ def test_a_masked_likelihood_is_the_likelihood_without_those_rows(kernel: str, p
         np.testing.assert_allclose(left_out[1], masked[1][one], rtol=1e-6, atol=1e-7)
 
 
-@pytest.mark.parametrize("kernel", ["se", "matern52"])
+@pytest.mark.parametrize("kernel", ["se", "matern52", "matern52-sums"])
 def test_a_masked_posterior_is_the_posterior_without_those_rows(kernel: str, parts) -> None:
     X, y, ok, theta, x = parts
     post = condition(make_data(X, y, ok.astype(float)), theta[:, 0], get_kernel(kernel))

@@ -10,7 +10,7 @@ from surefoot.engine.batch import HOST
 from surefoot.engine.model import fit_model
 from surefoot.engine.suggest import suggest
 from surefoot.engine.warmth import Warmth
-from surefoot.gp.kernels import MATERN52, SE, Kernel, get_kernel, per_run
+from surefoot.gp.kernels import MATERN52, SE, SUMS, Kernel, get_kernel, per_run
 from surefoot.gp.likelihood import make_data, negative_log_likelihood
 from surefoot.gp.posterior import condition
 from surefoot.numerics.designs import generator
@@ -63,11 +63,11 @@ def _data(family, X):
 
 
 def kernel_of(name: str) -> Kernel:
-    return per_run([SE, MATERN52]) if name == "per run" else get_kernel(name)
+    return per_run([SE, SUMS]) if name == "per run" else get_kernel(name)
 
 
 @pytest.mark.parametrize("masked", [False, True], ids=["all", "masked"])
-@pytest.mark.parametrize("kernel", ["se", "matern52", "per run"])
+@pytest.mark.parametrize("kernel", ["se", "matern52", "matern52-sums", "per run"])
 def test_likelihoods_and_gradients_are_equal_to_1e8(kernel: str, masked: bool, data, reference) -> None:
     X, y, mask, theta, _ = data
     of_numpy, of_torch = (
@@ -79,7 +79,7 @@ def test_likelihoods_and_gradients_are_equal_to_1e8(kernel: str, masked: bool, d
 
 
 @pytest.mark.parametrize("masked", [False, True], ids=["all", "masked"])
-@pytest.mark.parametrize("kernel", ["se", "matern52", "per run"])
+@pytest.mark.parametrize("kernel", ["se", "matern52", "matern52-sums", "per run"])
 def test_moments_and_their_gradients_are_equal_to_1e8(kernel: str, masked: bool, data, reference) -> None:
     X, y, mask, theta, x = data
     of_numpy, of_torch = (
@@ -90,7 +90,7 @@ def test_moments_and_their_gradients_are_equal_to_1e8(kernel: str, masked: bool,
         close(a, b)
 
 
-@pytest.mark.parametrize("kernel", ["se", "matern52", "per run"])
+@pytest.mark.parametrize("kernel", ["se", "matern52", "matern52-sums", "per run"])
 def test_moments_with_believed_points_are_equal_to_1e8(kernel: str, data, reference) -> None:
     X, y, _, theta, x = data
     of_numpy, of_torch = (
@@ -101,7 +101,7 @@ def test_moments_with_believed_points_are_equal_to_1e8(kernel: str, data, refere
         close(a, b)
 
 
-@pytest.mark.parametrize("kernel", ["se", "matern52", "per run"])
+@pytest.mark.parametrize("kernel", ["se", "matern52", "matern52-sums", "per run"])
 @pytest.mark.parametrize("policy", [*(p for p in PAPER_POLICIES if p != "RND"), "MES-R"])
 def test_policies_and_their_partials_are_equal_to_1e8(policy: str, kernel: str, data, reference) -> None:
     X, y, _, theta, _ = data
@@ -117,7 +117,7 @@ def test_policies_and_their_partials_are_equal_to_1e8(policy: str, kernel: str, 
         close(a, b)
 
 
-@pytest.mark.parametrize("kernel", ["se", "matern52", "per run"])
+@pytest.mark.parametrize("kernel", ["se", "matern52", "matern52-sums", "per run"])
 @pytest.mark.parametrize("policy", ["ES", "PES"])
 def test_scores_of_x_and_their_gradients_are_close(policy: str, kernel: str, data, reference) -> None:
     X, y, _, theta, x = data
