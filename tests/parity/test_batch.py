@@ -35,7 +35,9 @@ def test_ten_steps_alone_are_ten_steps_in_a_batch_of_50(policy: str, family) -> 
     compare(family, Settings(seed=3, n_init=family.n_init, policy=policy))
 
 
-@pytest.mark.parametrize("settings", [{"kernel": "matern52"}, {"kernel": "matern52-sums"}, {"noise": 0}, {"noise": 0.1}], ids=str)
+@pytest.mark.parametrize(
+    "settings", [{"kernel": "matern52"}, {"kernel": "matern52-sums"}, {"noise": 0}, {"noise": 0.1}], ids=str
+)
 def test_ten_steps_alone_are_ten_steps_in_a_batch_with_other_settings(settings: dict, family) -> None:
     compare(family, Settings(seed=3, n_init=family.n_init, **settings))
 

@@ -158,11 +158,12 @@ MATERN52 = Kernel("matern52", _matern52, _matern52_and_slope, tail=5.0)  # (1 + 
 SUMS = Kernel("matern52-sums", _matern52, _matern52_and_slope, tail=5.0, sums=0.9)
 
 CONTEST = (SE, MATERN52)  # the kernels among which the likelihood chooses where none is asked for
-KERNELS = {kernel.name: kernel for kernel in (*CONTEST, SUMS)}
+ALL = (*CONTEST, SUMS)  # and where all are
+KERNELS = {kernel.name: kernel for kernel in ALL}
 
 
 def register_kernel(kernel: Kernel) -> None:
-    """Make `kernel=name` available. It does not join the contest of kernel="auto"."""
+    """Make `kernel=name` available. It joins no contest, of kernel="auto" or "all"."""
     add_new(KERNELS, kernel, Kernel, "kernel", ("value", "value_and_slope"))
 
 
