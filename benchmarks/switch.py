@@ -5,7 +5,7 @@
     python -m benchmarks.switch report
 
 Twelve functions of eight inputs advance in lock-step. All runs share their first 1000 evaluations.
-Then `all` holds everything to 2250 evaluations, and `held` goes on to 3000 and holds 1000 of them. Exact processes
+Then `all` holds everything to 2250 evaluations, and `held` goes on to 2350 and holds 1000 of them. Exact processes
 of 2000 evaluations want a GPU. `cost` measures on one thread of the CPU, and says how far `all` comes in the time of
 `held`.
 """
@@ -52,7 +52,7 @@ class Arm:
     begins: str = ""  # the arm whose evaluations it begins with
 
 
-ARMS = {"shared": Arm(EVERYTHING, SHARED), "all": Arm(EVERYTHING, 2250, "shared"), "held": Arm(1000, 3000, "shared")}
+ARMS = {"shared": Arm(EVERYTHING, SHARED), "all": Arm(EVERYTHING, 2250, "shared"), "held": Arm(1000, 2350, "shared")}
 
 
 @dataclass(frozen=True)
@@ -241,7 +241,7 @@ def main(words: list[str] | None = None) -> int:
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--limit", type=float, default=float("inf"), help="run: seconds after which it stops")
     parser.add_argument("--scale", type=float, default=1.0, help="run: a share of all sizes, to try it")
-    parser.add_argument("--n", type=int, nargs="*", default=[1100, 1500, 2000, 2250, 3000], help="cost: sizes")
+    parser.add_argument("--n", type=int, nargs="*", default=[1100, 1500, 2000, 2250], help="cost: sizes")
     parser.add_argument("--steps", type=int, default=5, help="cost: suggestions of each run")
     parser.add_argument("--raw", type=Path, default=Path("results/scale/raw/switch"))
     parser.add_argument("--out", type=Path, default=Path("results/scale"))

@@ -46,6 +46,27 @@ def test_a_smooth_function_gets_the_smooth_kernel_and_a_creased_one_the_other(fu
     assert step(X, function(X), warp=warp).warmth.kernels == (name,)
 
 
+def ripples(X: np.ndarray) -> np.ndarray:
+    """A sum over inputs with several minima along each."""
+    return np.sum(np.sin(12.0 * X) + X, axis=-1)
+
+
+def test_where_all_kernels_compete_a_sum_gets_the_one_that_knows_sums() -> None:
+    X = points(1)
+    assert step(X, ripples(X), kernel="all").warmth.kernels == ("matern52-sums",)
+    assert step(X, valley(X), kernel="all").warmth.kernels == ("se",)
+
+
+def test_runs_of_which_some_know_sums_get_the_points_that_they_get_alone() -> None:
+    X = points(3)
+    y = np.stack([valley(X[0]), ripples(X[1]), ripples(X[2])])
+    together = step(X, y, kernel="all")
+    assert together.warmth.kernels == ("se", "matern52-sums", "matern52-sums")
+    for r in range(3):
+        alone = step(X[[r]], y[[r]], None, (r,), kernel="all")
+        np.testing.assert_array_equal(alone.x[0], together.x[r])
+
+
 def test_the_kernel_changes_when_the_values_do() -> None:
     X = points(6)
     first = step(X, valley(X))

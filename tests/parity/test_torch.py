@@ -10,7 +10,7 @@ from surefoot.engine.batch import HOST
 from surefoot.engine.model import fit_model
 from surefoot.engine.suggest import suggest
 from surefoot.engine.warmth import Warmth
-from surefoot.gp.kernels import MATERN52, SE, SUMS, Kernel, get_kernel, per_run
+from surefoot.gp.kernels import SE, SUMS, Kernel, get_kernel, per_run
 from surefoot.gp.likelihood import make_data, negative_log_likelihood
 from surefoot.gp.posterior import condition
 from surefoot.numerics.designs import generator
