@@ -8,8 +8,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-import numpy as np
-
 from surefoot.backend import Array, like, namespace
 from surefoot.gp.kernels import STRETCH, Kernel
 from surefoot.numerics.designs import Generators, draw
@@ -17,12 +15,10 @@ from surefoot.numerics.designs import Generators, draw
 N_FEATURES = 500
 
 
-def _inputs(sums: float, d: int) -> np.ndarray:
+def _inputs(sums: float, d: int) -> list[list[float]]:
     """What the frequencies (D, d) of one run are multiplied with: a share of them is of one input each."""
-    factors = np.ones((N_FEATURES, d))
-    n = round(sums * N_FEATURES)
-    factors[:n] = math.sqrt(STRETCH * d) * np.eye(d)[np.arange(n) % d]
-    return factors
+    n, alone = round(sums * N_FEATURES), math.sqrt(STRETCH * d)
+    return [[alone * (i == k % d) if k < n else 1.0 for i in range(d)] for k in range(N_FEATURES)]
 
 
 def random_features(
