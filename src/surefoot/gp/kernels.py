@@ -51,10 +51,11 @@ class Kernel:
         xp = namespace(A)
         if self.of_runs:
             return xp.concat([own.between(A[run], B[run]) for run, own in self._runs()])
+        d = A.shape[-1]
         k = (1.0 - self.sums) * self.value(backend.sq_distances(A, B))
-        for i in range(A.shape[-1]):
+        for i in range(d):
             difference = A[:, :, None, i] - B[:, None, :, i]
-            k += self._share(A.shape[-1]) * self.value(self._stretched(difference * difference, A.shape[-1]))
+            k += self.sums / d * self.value(STRETCH * d * difference * difference)
         return k
 
     def along(self, diff: Array) -> tuple[Array, Array, Array]:
@@ -66,22 +67,19 @@ class Kernel:
             parts = [own.along(diff[run]) for run, own in self._runs()]
             k, slope, steps = (xp.concat([part[i] for part in parts]) for i in range(3))
             return k, slope, steps
-        d = diff.shape[-1]
         squares = diff * diff
-        k, slope = ((1.0 - self.sums) * part for part in self.value_and_slope(xp.sum(squares, axis=-1)))
-        own, own_slope = self.value_and_slope(self._stretched(squares, d))
-        k = k + self._share(d) * xp.sum(own, axis=-1)
-        slopes = slope[..., None] + self._share(d) * STRETCH * d * own_slope
-        return k, xp.ones_like(k), slopes * diff
+        k, slope = self.of_all(xp.sum(squares, axis=-1))
+        alone, slope_alone = self.of_input(squares, diff.shape[-1])
+        return k + xp.sum(alone, axis=-1), xp.ones_like(k), (slope[..., None] + slope_alone) * diff
 
     def of_input(self, r2: Array, d: int) -> tuple[Array, Array]:
-        """What one of d inputs adds to k, and its slope in r2 (R, S, n, n), that input's own share of r2."""
+        """What one of d inputs adds to k, and its slope in r2, that input's own share of all r2."""
         if self.of_runs:
             parts = [own.of_input(r2[run], d) for run, own in self._runs()]
             k, slope = (namespace(r2).concat([part[i] for part in parts]) for i in range(2))
             return k, slope
-        k, slope = self.value_and_slope(self._stretched(r2, d))
-        return self._share(d) * k, self._share(d) * STRETCH * d * slope
+        k, slope = self.value_and_slope(STRETCH * d * r2)
+        return self.sums / d * k, self.sums * STRETCH * slope
 
     def of_all(self, r2: Array) -> tuple[Array, Array]:
         """What the distance in all inputs adds to k, and its slope in r2."""
@@ -91,12 +89,6 @@ class Kernel:
             rest = 1.0 - shares.reshape(-1, *[1] * (k.ndim - 1))
             k, slope = k * rest, slope * rest
         return k, slope
-
-    def _share(self, d: int) -> float:
-        return self.sums / d
-
-    def _stretched(self, r2: Array, d: int) -> Array:
-        return STRETCH * d * r2
 
     def _runs(self) -> Iterator[tuple[slice, Kernel]]:
         """Runs that lie side by side and have one kernel."""

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 NEAR = 1e-3
 _EXPLAINED = 0.3  # of grad f may stay unexplained
 _AT_BOUND = 1e-6
-TELLING = 1e-5  # of the objective: a gain below that is not told as a number
+_TELLING = 1e-5  # of the objective: a gain below that is not told as a number
 
 
 @dataclass(frozen=True)
@@ -59,6 +59,11 @@ class AtLimit:
         if not self.active or bound == 0.0 or self.objective == 0.0:
             return math.nan
         return 0.01 * abs(bound) * self.multiplier / abs(self.objective)
+
+    @property
+    def gained(self) -> str:
+        """The same in per cent, for people."""
+        return f"{100.0 * self.gain:.2g} %" if self.gain >= _TELLING else f"less than {100.0 * _TELLING:g} %"
 
 
 def at_limits(result: Result) -> tuple[AtLimit, ...]:
@@ -160,5 +165,4 @@ def sentence(result: Result, at: AtLimit) -> str:
         return f"{said}, which costs nothing"
     if math.isnan(at.gain):
         return f"{said}: each unit of more room would {better} {result.objective} by {at.multiplier:.2g}"
-    by = f"{100.0 * at.gain:.2g} %" if at.gain >= TELLING else f"less than {100.0 * TELLING:g} %"
-    return f"{said}: 1 % more room would {better} {result.objective} by {by}"
+    return f"{said}: 1 % more room would {better} {result.objective} by {at.gained}"

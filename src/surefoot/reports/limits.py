@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from surefoot.optimize.drawing import point_name
-from surefoot.optimize.sensitivity import TELLING, AtLimit
+from surefoot.optimize.sensitivity import AtLimit
 from surefoot.reports.numbers import number
 from surefoot.reports.page import Block, Table, Text
 
@@ -46,5 +46,4 @@ def _cost(result: Result, at: AtLimit) -> str:
         return "not known"
     if math.isnan(at.gain):
         return f"{result.objective} better by {number(at.multiplier, 3)} per unit"
-    by = f"{100.0 * at.gain:.2g} %" if at.gain >= TELLING else f"less than {100.0 * TELLING:g} %"
-    return f"{result.objective} better by {by}"
+    return f"{result.objective} better by {at.gained}"
