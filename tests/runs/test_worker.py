@@ -16,6 +16,7 @@ from surefoot.errors import InvalidInputError, TooManyFailuresError
 from surefoot.integrations.optuna_history import REASON, is_void, result_of
 from surefoot.runs.running import run
 from surefoot.runs.storage import close_storage, load_study, open_storage, opened
+from surefoot.runs.study import check_same_problem
 from surefoot.runs.tables import trial_rows
 
 BOWL = "import sys; a, b = map(float, sys.argv[1:3]); print((a - 3) ** 2 + (b - 2) ** 2)"
@@ -143,6 +144,24 @@ def test_a_study_of_somebody_else_is_refused(make_problem, reporter):
     close_storage(storage)
     with pytest.raises(InvalidInputError, match="another's"):
         run(problem, reporter=reporter)
+
+
+@pytest.mark.parametrize("look", ["get_trials", "user_attrs"])
+def test_a_study_that_another_run_begins_while_this_one_looks_is_ours(make_problem, reporter, monkeypatch, look):
+    problem = make_problem(BOWL, n_evals=3)
+    looked = getattr(optuna.Study, look)
+
+    def slowly(study, *args, **options):
+        found = looked(study, *args, **options) if callable(looked) else looked.fget(study)
+        monkeypatch.setattr(optuna.Study, look, looked)  # once
+        run(make_problem(BOWL, n_evals=2), reporter=reporter)
+        return found
+
+    with opened(problem.default_storage, write=True, create=True) as storage:
+        study = optuna.create_study(storage=storage, study_name="p")
+        monkeypatch.setattr(optuna.Study, look, slowly if callable(looked) else property(slowly))
+        check_same_problem(study, problem)
+        assert len(study.get_trials()) == 2
 
 
 def test_too_many_failures_stop_it(make_problem, reporter):

@@ -149,8 +149,10 @@ def _shown(value: Any) -> str:
 
 def check_same_problem(study: Study, problem: Problem) -> None:
     """Raise if the study is somebody else's, or was begun with the other direction."""
+    # its trials first: another run may begin it between the two looks, and writes what it is about before any trial
+    begun = bool(study.get_trials(deepcopy=False))
     about: dict[str, Any] | None = study.user_attrs.get(STUDY)
-    if about is None and study.get_trials(deepcopy=False):
+    if about is None and begun:
         raise InvalidInputError(
             f"expected a study made by surefoot run; {problem.name!r} in this storage is another's; try another name"
         )
