@@ -29,8 +29,8 @@ def folded(X: np.ndarray) -> np.ndarray:
     return np.sum(np.abs(X - 0.4), axis=-1)
 
 
-def points(R: int) -> np.ndarray:
-    return np.random.default_rng(2).random((R, N, 2))
+def points(R: int, n: int = N) -> np.ndarray:
+    return np.random.default_rng(2).random((R, n, 2))
 
 
 def step(X: np.ndarray, y: np.ndarray, warmth: Warmth | None = None, run_ids: tuple[int, ...] = (), **settings):
@@ -46,24 +46,37 @@ def test_a_smooth_function_gets_the_smooth_kernel_and_a_creased_one_the_other(fu
     assert step(X, function(X), warp=warp).warmth.kernels == (name,)
 
 
-def ripples(X: np.ndarray) -> np.ndarray:
-    """A sum over inputs with several minima along each."""
-    return np.sum(np.sin(12.0 * X) + X, axis=-1)
+def test_a_sum_gets_the_kernel_that_knows_sums_once_enough_evaluations_have_succeeded() -> None:
+    X, few = points(1, 60), points(1)
+    assert step(X, folded(X)).warmth.kernels == ("matern52-sums",)
+    assert step(X, folded(X), kernel="no-sums").warmth.kernels == ("matern52",)
+    assert step(few, folded(few)).warmth.kernels == ("matern52",)
+    assert step(X, valley(X)).warmth.kernels == ("se",)
 
 
-def test_where_all_kernels_compete_a_sum_gets_the_one_that_knows_sums() -> None:
-    X = points(1)
-    assert step(X, ripples(X), kernel="all").warmth.kernels == ("matern52-sums",)
-    assert step(X, valley(X), kernel="all").warmth.kernels == ("se",)
+def test_failures_do_not_count_as_evaluations_that_a_sum_is_seen_in() -> None:
+    X = points(2, 60)
+    ok = np.ones((2, 60), dtype=bool)
+    ok[1, 45:] = False
+    runs = Batch(X, np.where(ok, folded(X), np.nan), ok, np.zeros((2, 0, 2)), (0, 1))
+    found = suggest(Space.of(SQUARE), runs, 60, Settings(seed=1, n_init=60).spec, Warmth())
+    assert found.warmth.kernels == ("matern52-sums", "matern52")
+
+
+def test_one_input_is_no_sum() -> None:
+    X = points(1, 60)[..., :1]
+    runs = Batch(X, folded(X), np.ones((1, 60), dtype=bool), np.zeros((1, 0, 1)), (0,))
+    found = suggest(Space.of(SQUARE[:1]), runs, 60, Settings(seed=1, n_init=60).spec, Warmth())
+    assert found.warmth.kernels == ("matern52",)
 
 
 def test_runs_of_which_some_know_sums_get_the_points_that_they_get_alone() -> None:
-    X = points(3)
-    y = np.stack([valley(X[0]), ripples(X[1]), ripples(X[2])])
-    together = step(X, y, kernel="all")
+    X = points(3, 60)
+    y = np.stack([valley(X[0]), folded(X[1]), folded(X[2])])
+    together = step(X, y)
     assert together.warmth.kernels == ("se", "matern52-sums", "matern52-sums")
     for r in range(3):
-        alone = step(X[[r]], y[[r]], None, (r,), kernel="all")
+        alone = step(X[[r]], y[[r]], None, (r,))
         np.testing.assert_array_equal(alone.x[0], together.x[r])
 
 
@@ -71,7 +84,7 @@ def test_the_kernel_changes_when_the_values_do() -> None:
     X = points(6)
     first = step(X, valley(X))
     more = np.concatenate([X, np.random.default_rng(3).random((6, N, 2))], axis=1)
-    changed = step(more, folded(more), first.warmth).warmth.kernels
+    changed = step(more, folded(more), first.warmth, kernel="no-sums").warmth.kernels
     assert changed.count("matern52") >= 5  # a local search may miss the likelier one
 
 

@@ -3,6 +3,9 @@
 Contest   Where a cold search is due and several kernels or warps are allowed, every run is fitted with each of them,
           and the likelier one is taken. Its likelihood is that of y itself, so that different warps can be compared.
           Until the next cold search the choice stays, and is part of the warmth.
+Sums      Kernels that know sums are tried last, at the warp of the likeliest of the others and at none, as a warped sum
+          is no sum: every input of theirs has a matrix of its own, and so fewer are tried. They join once SUMS_SINCE
+          evaluations have succeeded: fewer look like a sum by chance.
 Votes     With limits on outputs a run that has found its optimum piles evaluations on one spot. All alike, they choose
           a warp that draws that spot out and flattens what is far from it. The search gains digits by it; a map of
           the whole (`fit_map`) gives each pile one vote.
@@ -19,6 +22,7 @@ from scipy.spatial import cKDTree
 
 from surefoot.backend import Array, like, namespace, to_host
 from surefoot.engine.batch import Batch
+from surefoot.engine.many import MOST
 from surefoot.engine.scaling import Scaling, scaled
 from surefoot.engine.spec import ModelSpec
 from surefoot.gp.hyperparameters import SUBSET, Effort, Fit, FitState, fit, is_cold, unchanged
@@ -30,6 +34,7 @@ from surefoot.gp.surrogate import Question
 from surefoot.numerics.subsets import spread
 
 FOREIGN = 100  # evaluations that decide on kernel, warp and first hyperparameters of a history that others made
+SUMS_SINCE = 50
 PILE = 1e-4  # of the cube: evaluations nearer to one another lie on one spot
 MAX_WARPED_NOISE = 0.03  # over s of the warp: more, and the least value, the luckiest, is drawn out as if it were real
 
@@ -65,23 +70,51 @@ class Contest:
         """Fit with the kernels and levels of the last step (empty: unknown), or let them compete."""
         if state is None and batch.X.shape[1] > FOREIGN:
             return self._of_foreign(batch, uniforms)
-        R, K = len(batch.run_ids), len(self.spec.kernels)
-        if K == 1:
+        R = len(batch.run_ids)
+        if len(self.spec.kernels) == 1:
             return self._warped(batch, self.spec.kernels * R, levels, state, uniforms, self.spec.n_optimized)
         if len(kernels) == R and not is_cold(self.n_history, state):
             return self._warped(batch, tuple(kernels), levels, state, uniforms, self.spec.n_optimized)
+        first = tuple(kernel for kernel in self.spec.kernels if not kernel.has_sums)
+        K = len(first)
         rows = np.repeat(np.arange(R), K)
         tiled = batch.part(rows)
         tried = self._warped(
             tiled,
-            self.spec.kernels * R,
+            first * R,
             tuple(np.repeat(levels, K).tolist()),
             self._tiled(state, rows),
             uniforms[like(rows, self.reference)],
             self.spec.n_optimized // K,
         )
         best = np.argmin(_cost(tried, tiled).reshape(R, K), axis=1)
-        return tried.select(np.arange(R) * K + best, self.reference)
+        chosen = tried.select(np.arange(R) * K + best, self.reference)
+        for kernel in self.spec.kernels[K:]:
+            chosen = self._or_sums(batch, chosen, kernel, state, uniforms)
+        return chosen
+
+    def _or_sums(self, batch: Batch, chosen: Fitted, kernel: Kernel, state: FitState | None, uniforms: Array) -> Fitted:
+        """What is chosen, or in runs where it is likelier a kernel that knows sums."""
+        R, n, d = batch.X.shape
+        enough = batch.ok.sum(axis=1) >= SUMS_SINCE
+        if d == 1 or n > MOST or not enough.any():
+            return chosen
+        of_levels = [chosen.scaling.levels]
+        if 0 in self.spec.warps and of_levels[0].any():
+            of_levels.append(np.zeros(R, int))
+        n_optimized = self.spec.n_optimized // 2
+        tried = [self._fit(batch, (kernel,) * R, levels, state, uniforms, n_optimized) for levels in of_levels]
+        costs = [_cost(chosen, batch), *(np.where(enough, _cost(own, batch), np.inf) for own in tried)]
+        best = np.argmin(costs, axis=0)
+        if not best.any():
+            return chosen
+        fit = chosen.fit
+        for k, other in enumerate(tried, 1):
+            fit = fit.or_other(other.fit, like(best == k, self.reference))
+        data, scaling = self._data(batch, np.choose(best, [of_levels[0], *of_levels]))
+        return Fitted(
+            data, fit, scaling, tuple(kernel if k else own for k, own in zip(best, chosen.kernels, strict=True))
+        )
 
     def _of_foreign(self, batch: Batch, uniforms: Array) -> Fitted:
         """Of a long history that comes without a state: some of it decides, and where that ended all of it begins."""

@@ -9,7 +9,7 @@ Shapes    theta (R, p); starts (R, S, p).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from surefoot.backend import Array, clip, like, namespace, to_host
@@ -50,6 +50,16 @@ class Fit:
     def select(self, runs: Array) -> Fit:
         """The fits of some runs."""
         return Fit(self.theta[runs], self.cost[runs], self.jitter_raised[runs], self.state.select(runs))
+
+    def or_other(self, other: Fit, taken: Array) -> Fit:
+        """These fits, or in some runs (R,) others that were made beside them."""
+        xp = namespace(self.theta)
+        theta = xp.where(taken[:, None], other.theta, self.theta)
+        inv_hessian = xp.where(taken[:, None, None], other.state.inv_hessian, self.state.inv_hessian)
+        cost, raised = (
+            xp.where(taken, b, a) for a, b in ((self.cost, other.cost), (self.jitter_raised, other.jitter_raised))
+        )
+        return Fit(theta, cost, raised, replace(self.state, theta=theta, inv_hessian=inv_hessian))
 
 
 @dataclass(frozen=True)

@@ -74,10 +74,6 @@ class Kernel:
 
     def of_input(self, r2: Array, d: int) -> tuple[Array, Array]:
         """What one of d inputs adds to k, and its slope in r2, that input's own share of all r2."""
-        if self.of_runs:
-            parts = [own.of_input(r2[run], d) for run, own in self._runs()]
-            k, slope = (namespace(r2).concat([part[i] for part in parts]) for i in range(2))
-            return k, slope
         k, slope = self.value_and_slope(STRETCH * d * r2)
         return self.sums / d * k, self.sums * STRETCH * slope
 
@@ -90,8 +86,14 @@ class Kernel:
             k, slope = k * rest, slope * rest
         return k, slope
 
+    def with_sums(self) -> Iterator[tuple[slice, Kernel]]:
+        """The runs that have sums, side by side, and their kernel."""
+        yield from ((run, own) for run, own in self._runs() if own.sums)
+
     def _runs(self) -> Iterator[tuple[slice, Kernel]]:
         """Runs that lie side by side and have one kernel."""
+        if not self.of_runs:
+            yield slice(None), self
         begin = 0
         for end in range(1, len(self.of_runs) + 1):
             if end == len(self.of_runs) or self.of_runs[end] is not self.of_runs[begin]:
@@ -149,13 +151,13 @@ MATERN52 = Kernel("matern52", _matern52, _matern52_and_slope, tail=5.0)  # (1 + 
 
 SUMS = Kernel("matern52-sums", _matern52, _matern52_and_slope, tail=5.0, sums=0.9)
 
-CONTEST = (SE, MATERN52)  # the kernels among which the likelihood chooses where none is asked for
-ALL = (*CONTEST, SUMS)  # and where all are
-KERNELS = {kernel.name: kernel for kernel in ALL}
+NO_SUMS = (SE, MATERN52)
+CONTEST = (*NO_SUMS, SUMS)  # the kernels among which the likelihood chooses where none is asked for
+KERNELS = {kernel.name: kernel for kernel in CONTEST}
 
 
 def register_kernel(kernel: Kernel) -> None:
-    """Make `kernel=name` available. It joins no contest, of kernel="auto" or "all"."""
+    """Make `kernel=name` available. It joins no contest of kernels."""
     add_new(KERNELS, kernel, Kernel, "kernel", ("value", "value_and_slope"))
 
 

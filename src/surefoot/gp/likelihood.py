@@ -26,6 +26,7 @@ from surefoot.gp.kernels import Kernel
 MOST_DIFFERENCES = (
     2**26
 )  # of a run, kept between likelihoods (512 MB); with more, they are made input by input each time
+MOST_KEPT = 2**25  # slopes of all inputs alone, between a likelihood and its gradient (256 MB)
 TINY_SCALE = 1e-20  # floor of s2 for standardized y: constant data have r = 0, and log 0 is no likelihood
 
 
@@ -159,11 +160,9 @@ def profile(data: Data, L_inv: Array, lam: Array) -> tuple[Array, Array, Array, 
     return c, s2, z, zz
 
 
-def _slope_of_input(i: int, w: Array, weight: Array, data: Data, kernel: Kernel) -> Array:
-    """What the sum over inputs adds to the slope in log ell_i, over 2 w_i: (R, S)."""
-    differences = data.sq_differences_of(i)
-    _, slope = kernel.of_input(w[..., i, None, None] * differences, w.shape[-1])
-    return namespace(w).sum(weight * slope * differences, axis=(-2, -1))
+def _of_input(i: int, runs: slice, w: Array, data: Data, kernel: Kernel) -> tuple[Array, Array]:
+    """What input i alone adds to the covariances of some runs, and its slope, (R', S, n, n)."""
+    return kernel.of_input(w[runs, :, i, None, None] * data.sq_differences_of(i)[runs], w.shape[-1])
 
 
 def negative_log_likelihood(theta: Array, data: Data, kernel: Kernel, gradient: bool = True) -> tuple[Array, Array]:
@@ -173,9 +172,13 @@ def negative_log_likelihood(theta: Array, data: Data, kernel: Kernel, gradient: 
     w = xp.exp(-2.0 * theta[..., : p - 1])  # 1 / ell^2, (R, S, d)
     lam = xp.exp(theta[..., p - 1])  # (R, S)
     C, slope = kernel.of_all(data.sq_distances(w))
-    if kernel.has_sums:
-        for i in range(p - 1):
-            C += kernel.of_input(w[..., i, None, None] * data.sq_differences_of(i), p - 1)[0]
+    alone = [(i, runs, own) for runs, own in kernel.with_sums() for i in range(p - 1)]
+    kept = []  # slopes of inputs alone
+    for i, runs, own in alone:
+        added, slope_alone = _of_input(i, runs, w, data, own)
+        C[runs] += added
+        if gradient and math.prod(slope_alone.shape) * len(alone) <= MOST_KEPT:
+            kept.append(slope_alone)
     factor, half_log_det = factorize(regularize(C, lam, data.mask))
     _, s2, z, zz = profile(data, factor.L_inv, lam)
     n_points = data.n_points[:, None]
@@ -204,11 +207,11 @@ def negative_log_likelihood(theta: Array, data: Data, kernel: Kernel, gradient: 
     if data.mask is not None:
         weight *= data.mask[:, None, :, None]
         weight *= data.mask[:, None, None, :]
-    sums = [_slope_of_input(i, w, weight, data, kernel) for i in range(p - 1)] if kernel.has_sums else []
+    d_alone = xp.zeros_like(w)
+    for k, (i, runs, own) in enumerate(alone):
+        slope_alone = kept[k] if len(kept) == len(alone) else _of_input(i, runs, w, data, own)[1]
+        d_alone[runs, :, i] = xp.sum(weight[runs] * slope_alone * data.sq_differences_of(i)[runs], axis=(-2, -1))
     weight *= slope
-    d_ell = data.sq_difference_sums(weight)
-    if sums:
-        d_ell = d_ell + xp.stack(sums, axis=-1)
-    d_ell = 2.0 * w * d_ell
+    d_ell = 2.0 * w * (d_alone + data.sq_difference_sums(weight))
     grad = xp.concat([d_ell, d_lam[..., None]], axis=-1)
     return nll, xp.where(xp.isfinite(nll)[..., None], grad, 0.0)

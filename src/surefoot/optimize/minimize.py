@@ -89,8 +89,8 @@ def minimize(
     n_init    evaluations of the initial Latin hypercube: 2 per parameter and 2 more, at most 14 and half of n_evals
     policy    what to maximize: "alternate", the default (two EI steps, one ScaledEI step), or RND, MN, LCB, PI, EI,
               MES, MES-R, ScaledEI, or one of your own (register_policy)
-    kernel    of the objective: "matern52" (twice differentiable), "se" (smooth), or "auto", the likelier of the two;
-              "matern52-sums" (nearly a sum of functions of one input each), or "all", the likeliest of the three
+    kernel    of the objective: "matern52" (twice differentiable), "se" (smooth), "matern52-sums" (nearly a sum of
+              functions of one input each), or "auto", the likeliest of them; "no-sums", the likelier of the first two
     noise     "estimate" (the default), 0 for a deterministic function, or the standard deviation of the noise
     x0, y0    points to start from (a list, an array, a data frame with the parameters' names) and their values;
               those without values are evaluated first. Points that `history` or `resume` has are passed over

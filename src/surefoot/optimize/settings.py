@@ -15,7 +15,7 @@ from surefoot.engine.searches import SEARCHES
 from surefoot.engine.spec import ModelSpec
 from surefoot.errors import InvalidInputError, UnknownNameError, shown
 from surefoot.failures.registry import FAILURE_MODELS, NO_MODEL
-from surefoot.gp.kernels import ALL, CONTEST, KERNELS
+from surefoot.gp.kernels import CONTEST, KERNELS, NO_SUMS
 from surefoot.gp.priors import PRIORS
 from surefoot.gp.registry import SURROGATES
 from surefoot.numerics.designs import DESIGNS
@@ -29,7 +29,7 @@ WARPS = ("auto", "both", "none")
 COSTS = ("evaluations", "time")
 RESTARTS = ("auto", "settled", "none")
 AUTO = "auto"  # as it suits the search and the noise; Settings say what that is
-CONTESTS = {AUTO: CONTEST, "all": ALL}  # of kernels
+CONTESTS = {AUTO: CONTEST, "no-sums": NO_SUMS}  # of kernels
 _ENOUGH = 14  # points of a design by default: from then on the model chooses better ones
 _MOST_INITIAL = 100_000  # points of a design: each suggestion draws all of them
 
@@ -57,7 +57,7 @@ class Settings:
     seed: int = 0  # of all random numbers
     n_init: int = 10  # points of the initial design
     policy: str = DEFAULT_POLICY  # what a suggestion maximizes
-    # of the objective: "matern52", "se", "matern52-sums", or the likeliest: of the first two ("auto"), or of "all"
+    # of the objective: "matern52", "se", "matern52-sums", or the likeliest: of all, or of two ("no-sums")
     kernel: str = AUTO
     search: str = "gradient"  # how the policy is maximized: exactly, or in one of three ways of the paper
     noise: float | str = NOISE_ESTIMATED  # standard deviation of y's noise, 0 for none, or "estimate"
