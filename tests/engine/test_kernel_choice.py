@@ -63,6 +63,14 @@ def test_failures_do_not_count_as_evaluations_that_a_sum_is_seen_in() -> None:
     assert found.warmth.kernels == ("matern52-sums", "matern52")
 
 
+def test_a_sum_of_too_many_evaluations_and_inputs_gets_a_kernel_that_is_quicker(monkeypatch) -> None:
+    X = points(1, 60)
+    monkeypatch.setattr("surefoot.engine.contest.MOST_SUMS", 2 * 59**2)
+    assert step(X, folded(X)).warmth.kernels == ("matern52",)
+    monkeypatch.setattr("surefoot.engine.contest.MOST_SUMS", 2 * 60**2)
+    assert step(X, folded(X)).warmth.kernels == ("matern52-sums",)
+
+
 def test_one_input_is_no_sum() -> None:
     X = points(1, 60)[..., :1]
     runs = Batch(X, folded(X), np.ones((1, 60), dtype=bool), np.zeros((1, 0, 1)), (0,))

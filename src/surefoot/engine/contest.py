@@ -5,7 +5,7 @@ Contest   Where a cold search is due and several kernels or warps are allowed, e
           Until the next cold search the choice stays, and is part of the warmth.
 Sums      Kernels that know sums are tried last, at the warp of the likeliest of the others and at none, as a warped sum
           is no sum: every input of theirs has a matrix of its own, and so fewer are tried. They join once SUMS_SINCE
-          evaluations have succeeded: fewer look like a sum by chance.
+          evaluations have succeeded: fewer look like a sum by chance. They leave where MOST_SUMS is exceeded.
 Votes     With limits on outputs a run that has found its optimum piles evaluations on one spot. All alike, they choose
           a warp that draws that spot out and flattens what is far from it. The search gains digits by it; a map of
           the whole (`fit_map`) gives each pile one vote.
@@ -22,7 +22,6 @@ from scipy.spatial import cKDTree
 
 from surefoot.backend import Array, like, namespace, to_host
 from surefoot.engine.batch import Batch
-from surefoot.engine.many import MOST
 from surefoot.engine.scaling import Scaling, scaled
 from surefoot.engine.spec import ModelSpec
 from surefoot.gp.hyperparameters import SUBSET, Effort, Fit, FitState, fit, is_cold, unchanged
@@ -35,6 +34,7 @@ from surefoot.numerics.subsets import spread
 
 FOREIGN = 100  # evaluations that decide on kernel, warp and first hyperparameters of a history that others made
 SUMS_SINCE = 50
+MOST_SUMS = 2**22  # elements of the matrices of all inputs: 836 evaluations of 6 inputs, 457 of 20
 PILE = 1e-4  # of the cube: evaluations nearer to one another lie on one spot
 MAX_WARPED_NOISE = 0.03  # over s of the warp: more, and the least value, the luckiest, is drawn out as if it were real
 
@@ -97,7 +97,7 @@ class Contest:
         """What is chosen, or in runs where it is likelier a kernel that knows sums."""
         R, n, d = batch.X.shape
         enough = batch.ok.sum(axis=1) >= SUMS_SINCE
-        if d == 1 or n > MOST or not enough.any():
+        if d == 1 or n * n * d > MOST_SUMS or not enough.any():
             return chosen
         of_levels = [chosen.scaling.levels]
         if 0 in self.spec.warps and of_levels[0].any():
