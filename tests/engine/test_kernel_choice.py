@@ -1,4 +1,4 @@
-"""`kernel="auto"`: the likelier kernel, for every run by itself."""
+"""`kernel="auto"`: the likeliest kernel, for every run by itself."""
 
 from dataclasses import replace
 
@@ -68,6 +68,14 @@ def test_a_sum_of_too_many_evaluations_and_inputs_gets_a_kernel_that_is_quicker(
     monkeypatch.setattr("surefoot.engine.contest.MOST_SUMS", 2 * 59**2)
     assert step(X, folded(X)).warmth.kernels == ("matern52",)
     monkeypatch.setattr("surefoot.engine.contest.MOST_SUMS", 2 * 60**2)
+    assert step(X, folded(X)).warmth.kernels == ("matern52-sums",)
+
+
+def test_a_long_history_of_others_is_no_sum_if_it_is_too_long(monkeypatch) -> None:
+    X = points(1, 130)
+    monkeypatch.setattr("surefoot.engine.contest.MOST_SUMS", 2 * 129**2)
+    assert step(X, folded(X)).warmth.kernels == ("matern52",)
+    monkeypatch.setattr("surefoot.engine.contest.MOST_SUMS", 2 * 130**2)
     assert step(X, folded(X)).warmth.kernels == ("matern52-sums",)
 
 
@@ -173,6 +181,16 @@ def test_a_kernel_that_was_asked_for_does_not_join_the_contest_that_follows() ->
         assert step(more, valley(more), first.warmth).warmth.kernels[0] in ("se", "matern52")
     finally:
         del KERNELS["mine"]
+
+
+def test_the_surrogate_of_a_user_is_not_asked_for_sums() -> None:
+    register_surrogate(replace(SURROGATES["exact"], name="other"))
+    try:
+        X = points(1, 60)
+        assert step(X, folded(X), surrogate="other").warmth.kernels == ("matern52",)
+        assert step(X, folded(X), surrogate="other", kernel="matern52-sums").warmth.kernels == ("matern52-sums",)
+    finally:
+        del SURROGATES["other"]
 
 
 def test_another_family_of_surrogates_starts_afresh() -> None:

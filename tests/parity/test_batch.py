@@ -60,6 +60,39 @@ def test_steps_on_longer_histories_alone_are_steps_in_a_batch(n: int, family) ->
         warmth = together.warmth
 
 
+def sums_and_valleys(X: np.ndarray) -> np.ndarray:
+    """A sum over inputs for the even runs, a curved valley for the odd ones."""
+    valley = (X[..., 1] - X[..., 0] ** 2) ** 2 + 0.1 * X[..., 0]
+    return np.where(np.arange(len(X))[:, None] % 2, valley, np.sum(np.abs(X - 0.4), axis=-1))
+
+
+@pytest.mark.parametrize(
+    "sizes",
+    [(60, 61, 76), pytest.param((201, 252), marks=pytest.mark.thorough)],
+    ids=["few", "more than a cold search takes"],
+)
+def test_runs_of_which_some_are_sums_alone_are_runs_in_a_batch(sizes: tuple[int, ...]) -> None:
+    space, settings = Space.of([(0.0, 1.0)] * 2), Settings(seed=3, n_init=14)
+    X = np.random.default_rng(5).random((3, max(sizes), 2))
+    warmth, of_runs = Warmth(), [Warmth()] * 3
+
+    def step(n: int, runs: list[int], warmth: Warmth):
+        pending, ok = np.zeros((len(runs), 0, 2)), np.ones((len(runs), n), bool)
+        return suggest(
+            space, Batch(X[runs, :n], sums_and_valleys(X)[runs, :n], ok, pending, tuple(runs)), n, settings.spec, warmth
+        )
+
+    for n in sizes:  # the last one is cold again, and has a state
+        together = step(n, [0, 1, 2], warmth)
+        assert [kernel == "matern52-sums" for kernel in together.warmth.kernels] == [True, False, True]
+        for r in range(3):
+            alone = step(n, [r], of_runs[r])
+            np.testing.assert_array_equal(alone.x[0], together.x[r])
+            np.testing.assert_array_equal(alone.warmth.objective.theta[0], together.warmth.objective.theta[r])
+            of_runs[r] = alone.warmth
+        warmth = together.warmth
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("policy", ["MES", "MES-R"])
 def test_ten_steps_of_entropy_search_alone_are_ten_steps_in_a_batch(policy: str, family) -> None:

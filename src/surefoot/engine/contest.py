@@ -1,11 +1,11 @@
 """The objective's process: fitted with the kernel and the warp that are known, or where they are free with each.
 
 Contest   Where a cold search is due and several kernels or warps are allowed, every run is fitted with each of them,
-          and the likelier one is taken. Its likelihood is that of y itself, so that different warps can be compared.
+          and the likeliest one is taken. Its likelihood is that of y itself, so that different warps can be compared.
           Until the next cold search the choice stays, and is part of the warmth.
-Sums      Kernels that know sums are tried last, at the warp of the likeliest of the others and at none, as a warped sum
-          is no sum: every input of theirs has a matrix of its own, and so fewer are tried. They join once SUMS_SINCE
-          evaluations have succeeded: fewer look like a sum by chance. They leave where MOST_SUMS is exceeded.
+Sums      Kernels that know sums take longer, as each input has a matrix of its own. So they are tried last, at two
+          warps only: that of the likeliest of the others, and none, as a warped sum is no sum. They compete from
+          SUMS_SINCE successes on, as fewer look like a sum by chance, and up to MOST_SUMS.
 Votes     With limits on outputs a run that has found its optimum piles evaluations on one spot. All alike, they choose
           a warp that draws that spot out and flattens what is far from it. The search gains digits by it; a map of
           the whole (`fit_map`) gives each pile one vote.
@@ -24,6 +24,7 @@ from surefoot.backend import Array, like, namespace, to_host
 from surefoot.engine.batch import Batch
 from surefoot.engine.scaling import Scaling, scaled
 from surefoot.engine.spec import ModelSpec
+from surefoot.gp.exact import EXACT
 from surefoot.gp.hyperparameters import SUBSET, Effort, Fit, FitState, fit, is_cold, unchanged
 from surefoot.gp.kernels import Kernel, per_run
 from surefoot.gp.likelihood import Data, make_data
@@ -33,8 +34,8 @@ from surefoot.gp.surrogate import Question
 from surefoot.numerics.subsets import spread
 
 FOREIGN = 100  # evaluations that decide on kernel, warp and first hyperparameters of a history that others made
-SUMS_SINCE = 50
-MOST_SUMS = 2**22  # elements of the matrices of all inputs: 836 evaluations of 6 inputs, 457 of 20
+SUMS_SINCE = 50  # successes
+MOST_SUMS = 2**22  # elements of the matrices of all inputs: 836 successes of 6 inputs, 457 of 20
 PILE = 1e-4  # of the cube: evaluations nearer to one another lie on one spot
 MAX_WARPED_NOISE = 0.03  # over s of the warp: more, and the least value, the luckiest, is drawn out as if it were real
 
@@ -75,7 +76,7 @@ class Contest:
             return self._warped(batch, self.spec.kernels * R, levels, state, uniforms, self.spec.n_optimized)
         if len(kernels) == R and not is_cold(self.n_history, state):
             return self._warped(batch, tuple(kernels), levels, state, uniforms, self.spec.n_optimized)
-        first = tuple(kernel for kernel in self.spec.kernels if not kernel.has_sums)
+        first = self._without_sums
         K = len(first)
         rows = np.repeat(np.arange(R), K)
         tiled = batch.part(rows)
@@ -89,23 +90,32 @@ class Contest:
         )
         best = np.argmin(_cost(tried, tiled).reshape(R, K), axis=1)
         chosen = tried.select(np.arange(R) * K + best, self.reference)
-        for kernel in self.spec.kernels[K:]:
-            chosen = self._or_sums(batch, chosen, kernel, state, uniforms)
+        for kernel in self.spec.kernels if self._may_be_sums(batch) else ():
+            if kernel not in first:
+                chosen = self._or_sums(batch, chosen, kernel, state, uniforms)
         return chosen
+
+    @property
+    def _without_sums(self) -> tuple[Kernel, ...]:
+        """The kernels that compete first."""
+        return tuple(kernel for kernel in self.spec.kernels if not kernel.has_sums) or self.spec.kernels
+
+    def _may_be_sums(self, batch: Batch) -> bool:
+        """Whether sums compete: not for a user's surrogate, which may know nothing of them."""
+        n, d = int(batch.ok.sum(axis=1).max()), batch.X.shape[2]
+        return self.spec.surrogate is EXACT and d > 1 and n >= SUMS_SINCE and n * n * d <= MOST_SUMS
 
     def _or_sums(self, batch: Batch, chosen: Fitted, kernel: Kernel, state: FitState | None, uniforms: Array) -> Fitted:
         """What is chosen, or in runs where it is likelier a kernel that knows sums."""
-        R, n, d = batch.X.shape
-        enough = batch.ok.sum(axis=1) >= SUMS_SINCE
-        if d == 1 or n * n * d > MOST_SUMS or not enough.any():
-            return chosen
+        R = len(batch.run_ids)
         of_levels = [chosen.scaling.levels]
-        if 0 in self.spec.warps and of_levels[0].any():
+        if 0 in self.spec.warps and of_levels[0].any() and not self.spec.piles_vote_once:
             of_levels.append(np.zeros(R, int))
         n_optimized = self.spec.n_optimized // 2
         tried = [self._fit(batch, (kernel,) * R, levels, state, uniforms, n_optimized) for levels in of_levels]
-        costs = [_cost(chosen, batch), *(np.where(enough, _cost(own, batch), np.inf) for own in tried)]
-        best = np.argmin(costs, axis=0)
+        too_few = batch.ok.sum(axis=1) < SUMS_SINCE
+        costs = [np.where(too_few | self._too_noisy(own), np.inf, _cost(own, batch)) for own in tried]
+        best = np.argmin([_cost(chosen, batch), *costs], axis=0)
         if not best.any():
             return chosen
         fit = chosen.fit
@@ -119,7 +129,8 @@ class Contest:
     def _of_foreign(self, batch: Batch, uniforms: Array) -> Fitted:
         """Of a long history that comes without a state: some of it decides, and where that ended all of it begins."""
         few = _some_successes(batch, FOREIGN)
-        found = replace(self, n_history=FOREIGN).objective(few, None, (), (), uniforms)
+        spec = self.spec if self._may_be_sums(batch) else replace(self.spec, kernels=self._without_sums)
+        found = replace(self, n_history=FOREIGN, spec=spec).objective(few, None, (), (), uniforms)
         share = FOREIGN / batch.X.shape[1]  # curvature grows with the number of points
         state = found.fit.state
         state = FitState(state.theta, state.inv_hessian * share, (self.n_history,) * len(batch.run_ids))
@@ -154,8 +165,7 @@ class Contest:
             uniforms[like(rows, self.reference)],
             n_optimized,
         )
-        too_noisy = self._noise_sd(tried) > MAX_WARPED_NOISE * np.abs(tried.scaling.warp.s[:, 0])
-        cost = np.where(too_noisy, np.inf, _cost(tried, tiled))
+        cost = np.where(self._too_noisy(tried), np.inf, _cost(tried, tiled))
         best = np.argmin(cost.reshape(R, L), axis=1)
         if known is not None or few is not batch:
             return self._fit(batch, kernels, np.asarray(self.spec.warps)[best], known, uniforms, n_optimized)
@@ -213,10 +223,11 @@ class Contest:
     def _tiled(self, state: FitState | None, rows: np.ndarray) -> FitState | None:
         return None if state is None else state.select(like(rows, self.reference))
 
-    def _noise_sd(self, tried: Fitted) -> np.ndarray:
-        """(R,) sd of the noise that a fit sees, in units of y at its least value, where the slope is 1."""
+    def _too_noisy(self, tried: Fitted) -> np.ndarray:
+        """(R,) whether a fit to warped values sees too much noise, in units of y at its least, where the slope is 1."""
         model = self.spec.surrogate.condition(tried.data, tried.fit.theta, per_run(tried.kernels))
-        return np.asarray(np.sqrt(to_host(model.noise)) * tried.scaling.scale[:, 0])
+        sd = np.sqrt(to_host(model.noise)) * tried.scaling.scale[:, 0]
+        return np.asarray(sd > MAX_WARPED_NOISE * np.abs(tried.scaling.warp.s[:, 0]))
 
 
 def success_rows(ok: np.ndarray) -> np.ndarray | None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-from surefoot.backend import Array, clip, like, namespace, to_host
+from surefoot.backend import Array, clip, contiguous, like, namespace, to_host
 from surefoot.gp.hyperparameters import SUBSET, Screened
 from surefoot.gp.kernels import Kernel
 from surefoot.gp.likelihood import Data, make_data, negative_log_likelihood, select_runs
@@ -107,7 +107,8 @@ class Regression:
         data = self.data
         if data.mask is None:
             keep = like(spread(range(self.n_points), SUBSET), data.X)
-            few = make_data(data.X[:, keep], data.y[:, keep], None, data.noise_variance, data.least_noise)
+            X, y = (contiguous(a[:, keep]) for a in (data.X, data.y))  # sums round as memory lies
+            few = make_data(X, y, None, data.noise_variance, data.least_noise)
         else:  # of each run its own: points inside the mask, then others that fill the row
             columns = like([_inside_first(row, SUBSET) for row in to_host(data.mask).tolist()], data.X)
             rows = like(range(columns.shape[0]), data.X)[:, None]

@@ -109,7 +109,7 @@ class FittedModel:
 
     @property
     def kernel(self) -> str:
-        """The kernel of the objective: with kernel="auto" the one that is likelier."""
+        """The kernel of the objective: with kernel="auto" the likeliest one."""
         return self.fitted.warmth.kernels[0]
 
     @property
