@@ -63,20 +63,12 @@ def test_failures_do_not_count_as_evaluations_that_a_sum_is_seen_in() -> None:
     assert found.warmth.kernels == ("matern52-sums", "matern52")
 
 
-def test_a_sum_of_too_many_evaluations_and_inputs_gets_a_kernel_that_is_quicker(monkeypatch) -> None:
-    X = points(1, 60)
-    monkeypatch.setattr("surefoot.engine.contest.MOST_SUMS", 2 * 59**2)
-    assert step(X, folded(X)).warmth.kernels == ("matern52",)
-    monkeypatch.setattr("surefoot.engine.contest.MOST_SUMS", 2 * 60**2)
-    assert step(X, folded(X)).warmth.kernels == ("matern52-sums",)
-
-
-def test_a_long_history_of_others_is_no_sum_if_it_is_too_long(monkeypatch) -> None:
-    X = points(1, 130)
-    monkeypatch.setattr("surefoot.engine.contest.MOST_SUMS", 2 * 129**2)
-    assert step(X, folded(X)).warmth.kernels == ("matern52",)
-    monkeypatch.setattr("surefoot.engine.contest.MOST_SUMS", 2 * 130**2)
-    assert step(X, folded(X)).warmth.kernels == ("matern52-sums",)
+@pytest.mark.parametrize("n", [60, 130], ids=["few", "a long history of others, of which some decide"])
+def test_a_sum_of_too_many_evaluations_and_inputs_gets_a_kernel_that_is_quicker(monkeypatch, n: int) -> None:
+    X = points(1, n)
+    for most, name in ((2 * (n - 1) ** 2, "matern52"), (2 * n**2, "matern52-sums")):
+        monkeypatch.setattr("surefoot.engine.contest.MOST_SUMS", most)
+        assert step(X, folded(X)).warmth.kernels == (name,)
 
 
 def test_one_input_is_no_sum() -> None:

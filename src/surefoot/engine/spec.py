@@ -50,7 +50,7 @@ class ModelSpec:
     kappa: float
     search: Search
     surrogate: Family  # of the objective
-    kernels: tuple[Kernel, ...]  # of the objective; several: at every cold search the likelier one wins
+    kernels: tuple[Kernel, ...]  # of the objective; several: at every cold search the likeliest one wins
     warps: tuple[int, ...]  # levels of y's warping (numerics.warping) that compete in the same way; (0,): none
     prior: Prior
     noise: float | None  # standard deviation in the user's units; None: estimated
